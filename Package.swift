@@ -31,7 +31,7 @@ let package = Package(
     products: [
         .executable(name: "footlight", targets: ["footlight"]),
         // With the modules whose words its API is made of.
-        .library(name: "FootlightClient", targets: ["FootlightClient", "GatewayModel", "Stage", "Media"]),
+        .library(name: "FootlightClient", targets: ["FootlightClient", "FootlightModel", "Stage", "Media"]),
         .library(name: "FootlightTesting", targets: ["FootlightTesting"]),
     ],
     dependencies: [
@@ -135,26 +135,26 @@ let package = Package(
         ),
         .target(
             name: "RoomStore",
-            dependencies: ["SQLiteStore", "Stage", logging, .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["Media", "SQLiteStore", "Stage", logging, .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict
         ),
 
         .target(
             name: "Webhooks",
             dependencies: [
-                "SQLiteStore", logging, crypto, .product(name: "GRDB", package: "GRDB.swift"),
+                "Media", "SQLiteStore", logging, crypto, .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nioProducts("NIOCore", "NIOPosix", "NIOHTTP1"),
             swiftSettings: strict
         ),
 
         // Control.
-        .target(name: "GatewayModel", swiftSettings: strict),
+        .target(name: "FootlightModel", swiftSettings: strict),
         .target(name: "Assets", dependencies: ["Stage"] + nioProducts("NIOCore", "NIOPosix"), swiftSettings: strict),
         .target(
             name: "ControlAPI",
             dependencies: [
-                "Stage", "Assets", "Viewership", "Webhooks", "GatewayModel", logging, metrics, crypto,
+                "Stage", "Assets", "Viewership", "Webhooks", "FootlightModel", logging, metrics, crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "JWTKit", package: "jwt-kit"),
@@ -179,7 +179,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "Mixer", "Egress", "FanOut", "Viewership",
-                "ViewershipStore", "Recording", "RoomStore", "Assets", "Webhooks", "GatewayModel", "ControlAPI",
+                "ViewershipStore", "Recording", "RoomStore", "Assets", "Webhooks", "FootlightModel", "ControlAPI",
                 "Pages", "CSeccomp",
                 logging, metrics,
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -197,7 +197,7 @@ let package = Package(
         .executableTarget(
             name: "footlight",
             dependencies: [
-                "Gateway", "FootlightClient", "GatewayModel", "Stage",
+                "Gateway", "FootlightClient", "FootlightModel", "Stage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -206,32 +206,50 @@ let package = Package(
         // What an app needs.
         .target(
             name: "FootlightClient",
-            dependencies: ["Media", "Stage", "RTMP", "GatewayModel"],
+            dependencies: ["Media", "Stage", "RTMP", "FootlightModel"],
             swiftSettings: strict
         ),
         .target(
             name: "FootlightTesting",
-            dependencies: ["Media", "Stage", "FootlightClient", logging] + nioProducts("NIOCore"),
+            dependencies: ["Media", "Stage", "FootlightClient"],
+            swiftSettings: strict
+        ),
+
+        // What the tests and benchmarks of this package need: processes, browsers, servers, recordings.
+        .target(
+            name: "TestSupport",
+            dependencies: ["Media", "FootlightTesting", logging] + nioProducts("NIOCore"),
             swiftSettings: strict
         ),
 
         // One test target per target, and one that holds the table of who may import whom.
-        .tests(of: "Media", "NIOCore"),
-        .tests(of: "Stage", "FootlightTesting", "Media"),
-        .tests(of: "RTMP", "Media", "FootlightTesting", "NIOCore", "NIOPosix", "NIOEmbedded", "NIOSSL"),
-        .tests(of: "HLS", "Media", "NIOCore"),
-        .tests(of: "Codecs", "Media", "NIOCore"),
+        .tests(of: "Media", "TestSupport", "NIOCore"),
+        .tests(of: "Stage", "FootlightTesting", "TestSupport", "Media"),
+        .tests(of: "RTMP", "Media", "FootlightTesting", "TestSupport", "NIOCore", "NIOPosix", "NIOEmbedded", "NIOSSL"),
+        .tests(of: "HLS", "Media", "TestSupport", "NIOCore"),
+        .tests(of: "Codecs", "Media", "TestSupport", "NIOCore"),
         .tests(
             of: "Mixer",
             "Media",
             "Stage",
             "Codecs",
             "FootlightTesting",
+            "TestSupport",
             "NIOCore",
             without: ["Golden/frames.txt", "Golden/overlays.txt"]
         ),
-        .tests(of: "Egress", "Media", "Stage", "FootlightTesting", "NIOCore"),
-        .tests(of: "Ingest", "Media", "Stage", "RTMP", "FootlightTesting", "Logging", "NIOCore", "NIOPosix"),
+        .tests(of: "Egress", "Media", "Stage", "FootlightTesting", "TestSupport", "NIOCore"),
+        .tests(
+            of: "Ingest",
+            "Media",
+            "Stage",
+            "RTMP",
+            "FootlightTesting",
+            "TestSupport",
+            "Logging",
+            "NIOCore",
+            "NIOPosix"
+        ),
         .tests(
             of: "FanOut",
             "Media",
@@ -239,6 +257,7 @@ let package = Package(
             "RTMP",
             "HLS",
             "FootlightTesting",
+            "TestSupport",
             "HTTPTypes",
             "NIOHTTPTypes",
             "NIOHTTPTypesHTTP1",
@@ -247,14 +266,25 @@ let package = Package(
             "NIOEmbedded",
             "NIOHTTP1"
         ),
-        .tests(of: "Recording", "Media", "Stage", "HLS", "FootlightTesting", "Logging", "NIOCore"),
-        .tests(of: "Viewership", "Media", "Stage"),
-        .tests(of: "SQLiteStore", "FootlightTesting", "GRDB"),
-        .tests(of: "ViewershipStore", "Media", "SQLiteStore", "Stage", "Viewership", "GRDB", "Logging"),
-        .tests(of: "RoomStore", "SQLiteStore", "Stage", "FootlightTesting", "GRDB", "Logging"),
+        .tests(of: "Recording", "Media", "Stage", "HLS", "FootlightTesting", "TestSupport", "Logging", "NIOCore"),
+        .tests(of: "Viewership", "FootlightTesting", "Media", "Stage", "TestSupport"),
+        .tests(of: "SQLiteStore", "FootlightTesting", "TestSupport", "GRDB"),
+        .tests(
+            of: "ViewershipStore",
+            "FootlightTesting",
+            "TestSupport",
+            "Media",
+            "SQLiteStore",
+            "Stage",
+            "Viewership",
+            "GRDB",
+            "Logging"
+        ),
+        .tests(of: "RoomStore", "Media", "SQLiteStore", "Stage", "FootlightTesting", "TestSupport", "GRDB", "Logging"),
         .tests(
             of: "Webhooks",
             "FootlightTesting",
+            "TestSupport",
             "SQLiteStore",
             "Crypto",
             "GRDB",
@@ -264,8 +294,8 @@ let package = Package(
             "NIOEmbedded",
             "NIOHTTP1"
         ),
-        .tests(of: "GatewayModel"),
-        .tests(of: "Assets", "Stage", "FootlightTesting", "NIOCore"),
+        .tests(of: "FootlightModel"),
+        .tests(of: "Assets", "Stage", "FootlightTesting", "TestSupport", "NIOCore"),
         .tests(
             of: "ControlAPI",
             "Stage",
@@ -273,8 +303,9 @@ let package = Package(
             "Media",
             "Viewership",
             "Webhooks",
-            "GatewayModel",
+            "FootlightModel",
             "FootlightTesting",
+            "TestSupport",
             "Hummingbird",
             "JWTKit",
             "Logging",
@@ -285,6 +316,7 @@ let package = Package(
             of: "Pages",
             "Media",
             "FootlightTesting",
+            "TestSupport",
             "Hummingbird",
             "HTTPTypes",
             "Logging",
@@ -294,21 +326,24 @@ let package = Package(
         .tests(
             of: "FootlightClient",
             "Stage",
-            "GatewayModel",
+            "FootlightModel",
             "Media",
             "RTMP",
             "Gateway",
             "FootlightTesting",
+            "TestSupport",
             "footlight",
             "NIOCore",
             "NIOPosix"
         ),
-        .tests(of: "FootlightTesting", "Media", "NIOCore"),
+        .tests(of: "FootlightTesting", "TestSupport", "Media", "NIOCore"),
+        .tests(of: "TestSupport", "FootlightTesting", "Media", "NIOCore"),
         // The gateway's own, and the whole process on loopback, which they start as a user would.
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "Assets", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "GatewayModel", "Media",
+                "Gateway", "Assets", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "TestSupport",
+                "FootlightModel", "Media",
                 "Mixer",
                 "RTMP", "RoomStore", "Stage", "Viewership", "ViewershipStore", "Webhooks", "footlight",
                 logging,
@@ -328,7 +363,8 @@ if Context.environment["FOOTLIGHT_BENCH"] != nil {
         .executableTarget(
             name: "footlight-bench",
             dependencies: [
-                "Media", "Stage", "RTMP", "Codecs", "Mixer", "Egress", "Viewership", "FootlightTesting", crypto,
+                "Media", "Stage", "RTMP", "Codecs", "Mixer", "Egress", "Viewership", "FootlightTesting", "TestSupport",
+                crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ] + nioProducts("NIOCore", "NIOPosix"),
             swiftSettings: strict
@@ -347,7 +383,7 @@ if Context.environment["FOOTLIGHT_FUZZ"] != nil {
             dependencies: [
                 "Media", "Stage", "RTMP", "HLS", "Ingest", "FanOut", "Viewership", "ViewershipStore", "RoomStore",
                 "Webhooks",
-                "GatewayModel", "Assets", "ControlAPI", "Egress", "Gateway", logging,
+                "FootlightModel", "Assets", "ControlAPI", "Egress", "Gateway", logging,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ] + nioProducts("NIOCore", "NIOEmbedded", "NIOHTTP1"),
             path: "Tests/Fuzz",

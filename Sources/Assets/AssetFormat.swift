@@ -1,6 +1,6 @@
 import Stage
 
-/// What a file is, by its first bytes; what a client says of it counts for nothing.
+/// A file format, detected from the first bytes; the client's declaration is ignored.
 enum AssetFormat: String, CaseIterable {
     case png
     case jpeg
@@ -13,10 +13,10 @@ enum AssetFormat: String, CaseIterable {
     case ogg
     case flac
 
-    /// So many bytes are enough to know.
+    /// The number of bytes needed for detection.
     static let headLength = 32
 
-    /// - Parameter head: The first bytes of the file, up to `headLength`; nil for a file that is none of these.
+    /// - Parameter head: The first bytes of the file, up to `headLength`; the result is nil for an unknown format.
     init?(head: [UInt8]) {
         func has(_ text: StaticString, at offset: Int = 0) -> Bool {
             text.withUTF8Buffer { head.count >= offset + $0.count && head[offset...].starts(with: $0) }
@@ -61,19 +61,19 @@ enum AssetFormat: String, CaseIterable {
         }
     }
 
-    /// Two letters are little to go by; the length of the header behind the file's own is one of a few.
+    /// Returns whether the header after the file header has a valid length, since two letters are a weak signature.
     private static func isBitmap(_ head: [UInt8]) -> Bool {
         head.count >= 18 && [12, 40, 52, 56, 64, 108, 124].contains(head[14]) && head[15...17].allSatisfy { $0 == 0 }
     }
 
-    /// A frame of MPEG-1, 2 or 2.5 layer III with a bit rate and a sampling rate that exist.
+    /// Returns whether the head is an MPEG-1, 2 or 2.5 layer III frame with a valid bit rate and sample rate.
     private static func isMP3Frame(_ head: [UInt8]) -> Bool {
         guard head.count >= 4, head[0] == 0xFF, head[1] & 0xE6 == 0xE2, head[1] & 0x18 != 0x08 else { return false }
         let bitRate = head[2] >> 4
         return bitRate != 0 && bitRate != 15 && head[2] & 0x0C != 0x0C
     }
 
-    /// An ADTS frame with a sampling rate that exists, and longer than its own header.
+    /// Returns whether the head is an ADTS frame with a valid sample rate and a length beyond its header.
     private static func isADTSFrame(_ head: [UInt8]) -> Bool {
         guard head.count >= 7, head[0] == 0xFF, head[1] & 0xF6 == 0xF0, head[2] >> 2 & 0x0F < 13 else { return false }
         let length = Int(head[3] & 3) << 11 | Int(head[4]) << 3 | Int(head[5] >> 5)

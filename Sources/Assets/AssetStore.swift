@@ -1,18 +1,19 @@
 import Foundation
+import Glibc
 public import NIOCore
 public import NIOPosix
 public import Stage
 import Synchronization
 
-/// The pictures and sounds of each room, as files in a folder of its own.
+/// The image and audio files of each room, in one folder per room.
 ///
-/// A file is there whole or not at all, and known by its name alone; what it is, its first bytes say. Everything that
-/// waits for the disk happens on a pool of threads made for that.
+/// A file is stored completely or not at all. It is identified by its name, and its format by its first bytes. Disk
+/// access runs on a thread pool.
 public final class AssetStore: Sendable {
-    /// Files a room can have.
+    /// The maximum number of files per room.
     public static let maximumAssets = 64
 
-    /// The largest file of a kind, in bytes.
+    /// Returns the maximum size of a file of this kind in bytes.
     public static func limit(of kind: Asset.Kind) -> Int {
         switch kind {
         case .image: 5 * 1024 * 1024
@@ -22,21 +23,22 @@ public final class AssetStore: Sendable {
 
     private let path: String
     private let threads: NIOThreadPool
-    /// Held while a file gets its name, so that of two neither is one too many.
+    /// Locked while a file is renamed, so that concurrent uploads cannot exceed the file limit.
     private let naming = Mutex(())
 
     /// - Parameters:
-    ///   - path: The folder; it is made with the first file.
-    ///   - threads: Where files are read and written; running, and ended by its owner.
+    ///   - path: The folder, created with the first file.
+    ///   - threads: The running thread pool for disk access, owned by the caller.
     public init(path: String, threads: NIOThreadPool = .singleton) {
         self.path = path
         self.threads = threads
     }
 
-    /// Takes a file in as it arrives; it takes the place of another one of its name.
+    /// Stores a file as it is received, replacing a file with the same name.
     ///
-    /// - Throws: 3073 for the name, or with status 409 for one file too many; 53004 with status 413 for a file or an image
-    ///   that is too large, or 415 for one of an unknown format; else what the disk or `body` failed with. Nothing changes then.
+    /// - Throws: 3073 for an invalid name, or with status 409 at the file limit; 53004 with status 413 for a file or
+    ///   image that is too large, or 415 for an unknown format; otherwise the error of the disk or of `body`. The
+    ///   stored files are then unchanged.
     public func store<Body: AsyncSequence>(
         _ body: Body,
         as name: String,
@@ -70,15 +72,15 @@ public final class AssetStore: Sendable {
         _ body: Body,
         into file: OpenFile
     ) async throws -> AssetFormat where Body.Element == ByteBuffer {
-        var check = AssetCheck()
+        var validator = AssetValidator()
         for try await chunk in body {
-            try check.take(chunk)
+            try validator.append(chunk)
             try await threads.runIfActive { try file.append(chunk) }
         }
-        return try check.finish()
+        return try validator.finish()
     }
 
-    /// All files of a room, by name.
+    /// Returns all files of a room, by name.
     public func assets(of sid: String) async throws -> [Asset] {
         let folder = folder(of: sid)
         return try await threads.runIfActive {
@@ -88,7 +90,7 @@ public final class AssetStore: Sendable {
 
     /// Opens a file of a room.
     ///
-    /// - Throws: 404 when there is none of that name, else what the disk failed with.
+    /// - Throws: 404 if there is no such file, otherwise the error of the disk.
     public func open(_ name: String, room sid: String) async throws -> AssetFile {
         guard NameRule.check(name) == nil else { throw StageError.assetNotFound }
         let (folder, threads) = (folder(of: sid), threads)
@@ -98,9 +100,9 @@ public final class AssetStore: Sendable {
         }
     }
 
-    /// Takes a file out of a room.
+    /// Removes a file of a room.
     ///
-    /// - Throws: 404 when there is none of that name, else what the disk failed with.
+    /// - Throws: 404 if there is no such file, otherwise the error of the disk.
     public func remove(_ name: String, room sid: String) async throws -> Asset {
         guard NameRule.check(name) == nil else { throw StageError.assetNotFound }
         let folder = folder(of: sid)
@@ -111,17 +113,17 @@ public final class AssetStore: Sendable {
         }
     }
 
-    /// Takes everything out of a room that is over; returns at once.
+    /// Deletes all files of an ended room; returns immediately.
     public func roomEnded(_ sid: String) {
         let folder = folder(of: sid)
-        // What is left over after a fault goes at the next start.
+        // Files left after an error are deleted at the next start.
         threads.submit { _ in try? FileManager.default.removeItem(atPath: folder) }
     }
 
-    /// Takes away what belongs to no room any more, and what was not finished; at the start, and it waits for the disk.
+    /// Deletes the files of unknown rooms and incomplete uploads; called at startup, blocks on the disk.
     ///
-    /// - Parameter rooms: The sids of the rooms there are.
-    public func tidy(keeping rooms: Set<String>) {
+    /// - Parameter rooms: The sids of the existing rooms.
+    public func removeOrphans(retaining rooms: Set<String>) {
         for sid in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
             guard rooms.contains(sid) else {
                 try? FileManager.default.removeItem(atPath: folder(of: sid))
@@ -132,7 +134,7 @@ public final class AssetStore: Sendable {
         }
     }
 
-    // MARK: - On a thread that may wait
+    // MARK: - On the thread pool
 
     private func rename(_ temporary: String, to name: String, in folder: String) throws {
         let fault: (any Error)? = naming.withLock { _ in
@@ -141,7 +143,7 @@ public final class AssetStore: Sendable {
             return Glibc.rename(temporary, "\(folder)/\(name)") == 0 ? nil : AssetFault("rename")
         }
         if let fault { throw fault }
-        // The name is as safe as the bytes once the folder is on disk, too.
+        // The rename is durable once the folder is synchronized, too.
         try OpenFile(folder, flags: O_RDONLY | O_DIRECTORY).synchronise()
     }
 
@@ -190,4 +192,94 @@ public final class AssetStore: Sendable {
             throw .invalidParameter("name", "must have 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
         }
     }
+}
+
+/// An open file of a room, whose content is not affected by a later replacement.
+public struct AssetFile: Sendable {
+    /// The description of the file.
+    public let asset: Asset
+    /// The file name for downloads.
+    public let fileName: String
+
+    let file: OpenFile
+    let threads: NIOThreadPool
+
+    /// The bytes read at a time.
+    private static let chunkLength = 64 * 1024
+
+    /// Passes the file to `write` in chunks, each after the previous call returned.
+    public func forEachChunk(_ write: (ByteBuffer) async throws -> Void) async throws {
+        var offset = 0
+        while offset < asset.size {
+            let (file, start) = (file, offset)
+            let chunk = try await threads.runIfActive { try file.read(from: start, upTo: Self.chunkLength) }
+            // A file shorter than announced must fail visibly for the client.
+            guard chunk.readableBytes > 0 else { throw AssetFault("read") }
+            offset += chunk.readableBytes
+            try await write(chunk)
+        }
+    }
+}
+
+/// An open file of the store, closed with the last reference.
+///
+/// All methods block on the disk.
+final class OpenFile: Sendable {
+    private let descriptor: Int32
+
+    /// - Parameter flags: The flags of `open(2)`; symbolic links are never followed.
+    init(_ path: String, flags: Int32) throws(AssetFault) {
+        descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw AssetFault("open") }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    func append(_ buffer: ByteBuffer) throws(AssetFault) {
+        var rest = buffer
+        while rest.readableBytes > 0 {
+            let count = rest.withUnsafeReadableBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw AssetFault("write") }
+            rest.moveReaderIndex(forwardBy: count)
+        }
+    }
+
+    func synchronise() throws(AssetFault) {
+        guard fsync(descriptor) == 0 else { throw AssetFault("fsync") }
+    }
+
+    /// Reads up to `length` bytes from `offset`; none at the end of the file.
+    func read(from offset: Int, upTo length: Int) throws(AssetFault) -> ByteBuffer {
+        var bytes = [UInt8](repeating: 0, count: length)
+        var count = -1
+        repeat { count = pread(descriptor, &bytes, length, offset) } while count < 0 && errno == EINTR
+        guard count >= 0 else { throw AssetFault("read") }
+        return ByteBuffer(bytes: bytes[..<count])
+    }
+
+    /// Returns the size in bytes and the modification time in nanoseconds since 1970.
+    func status() throws(AssetFault) -> (size: Int, writtenAt: Int) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw AssetFault("stat") }
+        // Only distinguishes versions, so it may wrap beyond the 64-bit range in 2262.
+        let seconds = Int(status.st_mtim.tv_sec)
+        return (Int(status.st_size), seconds &* 1_000_000_000 &+ Int(status.st_mtim.tv_nsec))
+    }
+}
+
+/// An error of a file operation.
+struct AssetFault: Error, CustomStringConvertible {
+    let call: String
+    let number: Int32
+
+    /// - Parameter call: The name of the failed system call.
+    init(_ call: String) {
+        self.call = call
+        number = errno
+    }
+
+    var description: String { "\(call): \(String(cString: strerror(number)))" }
 }

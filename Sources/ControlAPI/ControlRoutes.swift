@@ -1,4 +1,5 @@
 public import Assets
+public import FootlightModel
 public import HTTPTypes
 public import Hummingbird
 public import Logging
@@ -8,11 +9,12 @@ public import Stage
 public import Viewership
 public import Webhooks
 
-/// The HTTP control API over the stage: reads a request, asks the domain, writes the answer, and holds no state.
+/// The routes of the HTTP control API: they parse requests, call the domain and write responses, and hold no room
+/// state.
 ///
-/// Every route needs a bearer token, and every refusal has the one error shape.
+/// Every route needs a bearer token, and every error response has the same shape.
 public struct ControlRoutes: Sendable {
-    /// Fetches what a room, by its sid, names by a URL; what an operator named may be at a private address.
+    /// Fetches an asset from a URL that a room, by sid, names; a URL set by an operator may be at a private address.
     public typealias AssetFetching =
         @Sendable (
             _ url: String, Asset.Kind, _ room: String, _ isOperators: Bool
@@ -23,15 +25,15 @@ public struct ControlRoutes: Sendable {
     let livestreams: any LivestreamControlling
     let hls: (any HLSControlling)?
     let recordings: (any RecordingControlling)?
-    let snapshots = SnapshotBoard()
+    let snapshots = SnapshotStore()
     let viewership: any ViewershipReporting
     let history: (any AudienceHistory)?
-    let logs: (any RequestLogTaking)?
+    let logs: (any CDNLogReceiving)?
     let reporter: @Sendable (HTTPFields) -> PlayerRequest
     let client: @Sendable (HTTPFields) -> UInt64?
-    /// Streams of events of one client.
+    /// Limits the event streams of each client.
     let clientStreams: ClientLimiter
-    /// Pictures that one client waits for.
+    /// Limits the pending snapshot requests of each client.
     let clientSnapshots: ClientLimiter
     let assets: AssetStore
     let fetch: AssetFetching
@@ -45,39 +47,39 @@ public struct ControlRoutes: Sendable {
     let mixerReported: @Sendable (String) -> Void
     let persist: @Sendable (_ roomSID: String) async throws -> Void
     let audit: AuditLog
-    let frames = EventFrames()
-    let streams = OpenStreams()
+    let frames = EventFrameCache()
+    let streams = ClientEventStreams()
     let totalsStream = TotalsStream()
     let levels = LevelStream()
-    let autoStarts: AutoStarts
+    let autoStarts: AutoStartScheduler
 
-    /// Takes what the routes speak to.
+    /// Creates the routes with their dependencies.
     ///
     /// - Parameters:
-    ///   - directory: Who is on air.
-    ///   - tokens: Who may ask.
-    ///   - livestreams: Who pushes the program.
-    ///   - hls: Who offers the program as a playlist; nil where nobody does.
-    ///   - recordings: Who records the program; nil where nobody does.
-    ///   - viewership: Who counts the audience.
-    ///   - history: Where the settled counts are read; nil where none are kept.
-    ///   - logs: Who counts by the logs of servers in front; nil where nobody does.
-    ///   - reporter: Who sends a player's report, by the fields of its request; anybody, unless given otherwise.
-    ///   - client: Whose limits hold for a request, a `PeerAddress.account`; nobody's, unless given otherwise.
-    ///   - clientStreams: Counts the streams of events of each client.
-    ///   - clientSnapshots: Counts the pictures that each client waits for.
-    ///   - assets: Who keeps the rooms' pictures and sounds.
-    ///   - fetch: Who fetches pictures and sounds that rooms name by an address on the web; nobody, unless given.
-    ///   - webhooks: Who tells others what happens; nil where nobody does.
-    ///   - addresses: Where we listen; asked at each request, so it may be known only after binding.
-    ///   - readiness: Whether new work is welcome, and why not; asked at each request to `/readyz`.
-    ///   - metrics: The whole answer of `/metrics`, Prometheus text format 0.0.4.
-    ///   - openMetrics: The same for those who ask for OpenMetrics 1.0; nil where there is only the older format.
-    ///   - allowedOrigins: Origins whose pages may ask from a browser, such as `https://app.example`; none by default.
-    ///   - admission: Why no more work can be taken at this moment; nil while it can.
-    ///   - mixerReported: Told the name of the room at each report of its mixer; must return at once.
-    ///   - persist: Keeps a room, by sid, where a restart finds it; awaited before a change is answered.
-    ///   - auditLogger: Where each command is written down.
+    ///   - directory: The rooms and their participants.
+    ///   - tokens: Verifies access tokens.
+    ///   - livestreams: Pushes programs to RTMP outputs.
+    ///   - hls: Controls HLS; nil if the gateway offers none.
+    ///   - recordings: Records programs; nil if the gateway records none.
+    ///   - viewership: Counts viewers.
+    ///   - history: The stored viewership; nil if none is stored.
+    ///   - logs: Counts viewers from the access logs of CDNs; nil if the gateway accepts none.
+    ///   - reporter: Identifies the sender of a player report from the header fields; anonymous by default.
+    ///   - client: The client account (`PeerAddress.account`) whose limits apply to a request; no limits by default.
+    ///   - clientStreams: Limits the event streams of each client.
+    ///   - clientSnapshots: Limits the pending snapshot requests of each client.
+    ///   - assets: Stores the rooms' images and audio files.
+    ///   - fetch: Fetches assets that rooms name by URL; refuses all by default.
+    ///   - webhooks: Delivers webhooks; nil if the gateway has none.
+    ///   - addresses: The gateway's addresses; evaluated at each request, because they are known only after binding.
+    ///   - readiness: Whether the gateway accepts new work, and why not; evaluated at each request to `/readyz`.
+    ///   - metrics: Returns the body of `/metrics`, Prometheus text format 0.0.4.
+    ///   - openMetrics: Returns the metrics as OpenMetrics 1.0; nil if only the older format is offered.
+    ///   - allowedOrigins: The origins allowed by CORS, such as `https://app.example`; none by default.
+    ///   - admission: The error that refuses new work at this moment; nil if new work is accepted.
+    ///   - mixerReported: Called with the room's name at each report of its mixer; must return immediately.
+    ///   - persist: Persists a room, by sid; awaited before a change is confirmed.
+    ///   - auditLogger: Logs each command.
     public init(
         directory: RoomDirectory,
         tokens: AccessTokens,
@@ -86,7 +88,7 @@ public struct ControlRoutes: Sendable {
         recordings: (any RecordingControlling)? = nil,
         viewership: any ViewershipReporting,
         history: (any AudienceHistory)? = nil,
-        logs: (any RequestLogTaking)? = nil,
+        logs: (any CDNLogReceiving)? = nil,
         reporter: @escaping @Sendable (_ fields: HTTPFields) -> PlayerRequest = { _ in PlayerRequest() },
         client: @escaping @Sendable (_ fields: HTTPFields) -> UInt64? = { _ in nil },
         clientStreams: ClientLimiter = ClientLimiter(limit: nil),
@@ -128,37 +130,37 @@ public struct ControlRoutes: Sendable {
         self.mixerReported = mixerReported
         self.persist = persist
         audit = AuditLog(logger: auditLogger)
-        autoStarts = AutoStarts(directory: directory, livestreams: livestreams)
+        autoStarts = AutoStartScheduler(directory: directory, livestreams: livestreams)
     }
 
     /// The routes of the public port.
     public func router() -> Router<BasicRequestContext> {
         let router = openRouter()
-        router.refuseOtherMethods()
+        router.addMethodNotAllowedRoutes()
         return router
     }
 
-    /// The routes of the port for mixers: those of the public one, for tokens of mixers only.
+    /// The routes of the mixer port: those of the public port, for mixer tokens only.
     public func mixerRouter() -> Router<BasicRequestContext> {
         let router = openRouter(isForMixers: true)
-        router.refuseOtherMethods()
+        router.addMethodNotAllowedRoutes()
         return router
     }
 
-    /// The routes of the public port by themselves, without the refusals of other methods.
+    /// The routes of a port without the 405 responses for other methods.
     func openRouter(isForMixers: Bool = false) -> Router<BasicRequestContext> {
         let router = Router()
         router.add(middleware: CrossOriginMiddleware(allowedOrigins: allowedOrigins))
-        router.add(middleware: RefusalMiddleware())
+        router.add(middleware: ErrorResponseMiddleware())
         if isForMixers { router.add(middleware: MixersOnlyMiddleware(tokens: tokens)) }
         addHealth(to: router)
         addDescription(to: router)
         let api = APIRoutes(group: router.group("v1"), tokens: tokens, audit: audit)
         addRooms(to: api)
         addLayout(to: api)
-        addSound(to: api)
+        addAudio(to: api)
         addAssets(to: api)
-        addMembers(to: api)
+        addParticipants(to: api)
         addSessions(to: api)
         addModes(to: api)
         addTracks(to: api)
@@ -168,11 +170,11 @@ public struct ControlRoutes: Sendable {
         addInvitations(to: api)
         addHands(to: api)
         addViewership(to: api)
-        addBeacons(to: router.group("v1"))
-        addLogs(to: api)
+        addCMCDReports(to: router.group("v1"))
+        addCDNLogs(to: api)
         addMixer(to: api)
         addRecordings(to: api)
-        addSnapshotPosts(to: api)
+        addSnapshotUploads(to: api)
         addSnapshots(to: router.group("v1"))
         addEvents(to: api)
         addWebhooks(to: api)
@@ -180,27 +182,93 @@ public struct ControlRoutes: Sendable {
         return router
     }
 
-    /// The routes of the port for operators' machines: metrics and health, without tokens.
+    /// The routes of the admin port: metrics and health, without tokens.
     public func adminRouter() -> Router<BasicRequestContext> {
         let router = Router()
-        router.add(middleware: RefusalMiddleware())
+        router.add(middleware: ErrorResponseMiddleware())
         addHealth(to: router)
         router.get("metrics") { request, _ in
             if let openMetrics, request.headers[.accept]?.contains("application/openmetrics-text") ?? false {
-                return Reply.text(openMetrics(), type: "application/openmetrics-text; version=1.0.0")
+                return APIResponse.text(openMetrics(), type: "application/openmetrics-text; version=1.0.0")
             }
-            return Reply.text(metrics(), type: "text/plain; version=0.0.4")
+            return APIResponse.text(metrics(), type: "text/plain; version=0.0.4")
         }
-        router.refuseOtherMethods()
+        router.addMethodNotAllowedRoutes()
         return router
     }
 
     private func addHealth(to router: Router<BasicRequestContext>) {
-        // An answer at all means that the event loops turn.
-        router.get("livez") { _, _ in Reply.text("ok\n") }
+        // A response proves that the event loops run.
+        router.get("livez") { _, _ in APIResponse.text("ok\n") }
         router.get("readyz") { _, _ in
             let readiness = readiness()
-            return try Reply.json(readiness, status: readiness.ready ? .ok : .serviceUnavailable)
+            return try APIResponse.json(readiness, status: readiness.ready ? .ok : .serviceUnavailable)
         }
     }
+}
+
+/// The body of `/readyz`: whether the gateway accepts new work, and every reason why not.
+public struct Readiness: Sendable, Encodable, Equatable {
+    /// A reason why the gateway is not ready.
+    public struct Reason: Sendable, Encodable, Equatable {
+        /// A stable identifier of lowercase letters, digits and underscores.
+        public var name: String
+        /// A description of the problem for people.
+        public var problem: String
+
+        /// Creates a reason.
+        public init(name: String, problem: String) {
+            self.name = name
+            self.problem = problem
+        }
+    }
+
+    /// Whether the gateway accepts new work.
+    public let ready: Bool
+    /// The reasons why not; empty if the gateway is ready.
+    public let reasons: [Reason]
+
+    /// Creates a response body; without reasons the gateway is ready.
+    public init(reasons: [Reason] = []) {
+        ready = reasons.isEmpty
+        self.reasons = reasons
+    }
+}
+
+/// Counts viewers, as the control API uses it.
+public protocol ViewershipReporting: Sendable {
+    /// Returns the figures of one room; zeros for a room without viewers.
+    func report(room: String) -> RoomViewership
+    /// Returns the figures of all rooms on air, and their sum, at one moment.
+    func totals() -> ViewershipTotals
+    /// Returns a session id for the players of a RECV_ONLY participant, so that both count as one viewer.
+    func makeSession(room: String, identity: String) -> String
+    /// Records a player's report on its own playback.
+    ///
+    /// - Parameters:
+    ///   - room: The room that it plays, if the report does not name it.
+    ///   - player: The sender, from the request.
+    /// - Returns: Whether the report names a valid session or a room on air.
+    func receive(_ report: PlayerReport, room: String?, from player: PlayerRequest) -> Bool
+}
+
+extension ViewershipLedger: ViewershipReporting {}
+
+/// Counts viewers behind other servers from the access logs that those upload.
+public protocol CDNLogReceiving: Sendable {
+    /// Maximum size in bytes of an uploaded log.
+    var bodyLimit: Int { get }
+    /// Receives a log in JSON Lines, plain or as a gzip file.
+    ///
+    /// - Parameters:
+    ///   - name: The sender of the log.
+    ///   - room: The unique name of the only room whose requests are counted; nil for all rooms.
+    ///   - body: Returns the log's bytes; called once the upload is admitted.
+    /// - Throws: 53004 for an unreadable log, 53006 while too many logs are being read, 429 for a second log of the
+    ///   same sender, and the errors of `body`.
+    func read(
+        of name: String,
+        room: String?,
+        body: @Sendable () async throws(StageError) -> ByteBuffer
+    ) async throws(StageError) -> LogReceiptResource
 }

@@ -1,25 +1,27 @@
-/// Why an address cannot be used, or what ended a connection to a target.
+import Glibc
+
+/// The reason why an address cannot be used, or why a connection to a target ended.
 public struct PushError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What kind of fault, which decides how soon another try makes sense.
+    /// The kind of failure, which determines the retry delay.
     public enum Code: String, Sendable, Equatable {
-        /// The URL or the stream key is not one we push to.
+        /// The URL or the stream key is malformed or unsupported.
         case invalidAddress
         /// The host has an address, or the URL a port, that the policy forbids.
         case forbiddenAddress
         case nameNotFound
-        /// The target did not take the TCP connection.
+        /// The target did not accept the TCP connection.
         case unreachable
         /// TLS failed, or the certificate is not trusted for this host.
         case insecure
         /// A step took longer than its limit.
         case timedOut
-        /// The target answered that it does not want this stream, or hung up right after it was offered.
+        /// The target refused the stream, or closed the connection right after `publish`.
         case refused
         /// The target closed the connection.
         case closed
-        /// The target takes no more data, or far too little.
+        /// The target accepts no more data, or far too little.
         case stalled
-        /// Not the target's fault: out of descriptors, memory or threads.
+        /// A local failure: out of descriptors, memory or threads.
         case local
     }
 
@@ -27,18 +29,18 @@ public struct PushError: Error, Sendable, Equatable, CustomStringConvertible {
     public var code: Code
     /// One sentence for people; never holds a stream key.
     public var message: String
-    /// The target said so in words, rather than by hanging up.
+    /// Whether the target sent a refusal, rather than closing the connection.
     var isExplicit = false
-    /// The status code it said so with, such as `NetStream.Publish.BadName`; empty without one.
+    /// The target's status code, such as `NetStream.Publish.BadName`; empty without one.
     var statusCode = ""
 
-    /// Makes one from its parts.
+    /// Makes an error.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    /// In words, without secrets.
+    /// The message.
     public var description: String { message }
 
     static func refusedExplicitly(_ message: String, statusCode: String = "") -> PushError {
@@ -50,5 +52,13 @@ public struct PushError: Error, Sendable, Equatable, CustomStringConvertible {
 
     static func system(_ code: Code, _ what: String, errno number: Int32) -> PushError {
         PushError(code, "\(what): \(describe(errno: number))")
+    }
+}
+
+/// Returns the system's message for an error number, through the thread-safe `strerror_r`.
+func describe(errno number: Int32) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+        guard let base = buffer.baseAddress, strerror_r(number, base, 128) == 0 else { return "error \(number)" }
+        return String(cString: base)
     }
 }

@@ -1,42 +1,42 @@
 public import HLS
 public import NIOCore
 
-/// How the program is handed to the audience.
+/// Configures how programs are distributed to viewers.
 public struct FanOutConfiguration: Sendable {
-    /// Least time between two writes to a viewer; longer makes crowds cheaper and everything that much later.
+    /// The minimum time between two writes to a viewer; a longer tick costs less per viewer and adds as much delay.
     ///
-    /// By default two pictures of a program with 30 a second leave together: half the writes, at most a picture later.
-    /// With any tick the system may gather small writes as well, see `MediaWriter.gather`; with none it never does.
+    /// With the default, two frames of a 30 fps program leave together: half the writes, at most one frame of delay.
+    /// With any tick the kernel may also coalesce small writes, see `MediaWriter.setNagleEnabled`; with none it never does.
     public var tick: TimeAmount
-    /// Viewers of a feed up to whom there is no crowd that `tick` would make cheaper: each picture leaves at once.
-    public var promptAudience: Int
-    /// Most media kept for joiners; a group of pictures longer than either is not cached.
-    public var groupLimit: (milliseconds: Int64, bytes: Int)
-    /// Bytes of all rooms' media kept for joiners, every copy counted; beyond it the longest groups are not cached.
+    /// The number of viewers of a feed up to which each frame is sent at once instead of at `tick`.
+    public var smallAudienceLimit: Int
+    /// The limits of a GOP cache; a GOP that exceeds either is not cached.
+    public var gopLimit: (milliseconds: Int64, bytes: Int)
+    /// The limit for all GOP caches, in bytes, counting every copy; above it the longest GOPs are not cached.
     public var cacheLimit: Int
-    /// A viewer that takes nothing for this long, or for whom more waits, is skipped to the next key picture.
+    /// A viewer whose socket blocks for this long, or that has more bytes queued, skips to the next keyframe.
     public var slowViewerLimit: (time: TimeAmount, bytes: Int)
-    /// A viewer that takes nothing for this long, or next to nothing, is closed.
+    /// A viewer whose socket accepts nothing, or almost nothing, for this long is closed.
     public var deadViewerTime: TimeAmount
-    /// Bytes that may wait for the slow viewers of one feed, and of all.
+    /// The limits for bytes queued for slow viewers: of one feed, and of all feeds.
     ///
-    /// Beyond it those that take nothing are skipped at once, and closed when they would have been skipped.
+    /// Above a limit, blocked viewers skip at once and are closed after the time limit of `slowViewerLimit`.
     public var queueLimit: (feed: Int, total: Int)
-    /// Media that must have flowed before a viewer counts.
+    /// The media time after which a viewer counts.
     public var qualifyingTime: TimeAmount
-    /// Most viewers at a time, those by HLS who are served here among them; more are refused.
+    /// The maximum number of concurrent viewers, including the HLS viewers served by this process; others are refused.
     public var maximumViewers: Int
-    /// How segments are cut and kept.
+    /// The HLS segmenter and playlist settings.
     public var hls: HLSConfiguration
 
-    /// The tick of a feed whose audience is small: of 30 pictures a second none waits, and sound leaves with a picture.
-    static let promptTick = TimeAmount.milliseconds(33)
+    /// The tick of a feed with few viewers: at 30 fps no frame waits, and audio leaves with a video frame.
+    static let smallAudienceTick = TimeAmount.milliseconds(33)
 
-    /// Makes one from its parts.
+    /// Creates a configuration from its parts.
     public init(
         tick: TimeAmount = .milliseconds(66),
-        promptAudience: Int = 100,
-        groupLimit: (milliseconds: Int64, bytes: Int) = (8_000, 8 << 20),
+        smallAudienceLimit: Int = 100,
+        gopLimit: (milliseconds: Int64, bytes: Int) = (8_000, 8 << 20),
         cacheLimit: Int = 512 << 20,
         slowViewerLimit: (time: TimeAmount, bytes: Int) = (.seconds(5), 4 << 20),
         deadViewerTime: TimeAmount = .seconds(10),
@@ -46,8 +46,8 @@ public struct FanOutConfiguration: Sendable {
         hls: HLSConfiguration = HLSConfiguration()
     ) {
         self.tick = tick
-        self.promptAudience = promptAudience
-        self.groupLimit = groupLimit
+        self.smallAudienceLimit = smallAudienceLimit
+        self.gopLimit = gopLimit
         self.cacheLimit = cacheLimit
         self.slowViewerLimit = slowViewerLimit
         self.deadViewerTime = deadViewerTime

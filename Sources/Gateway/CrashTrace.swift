@@ -4,42 +4,42 @@ import Foundation
 import Glibc
 #endif
 
-/// What a process of ours leaves behind when it crashes: a few lines on its standard error, within milliseconds.
+/// Writes a short stack trace to standard error when a process of the gateway crashes, within milliseconds.
 ///
-/// Swift's own backtracer writes more, but keeps the process for seconds before it ends, with its ports open and nobody
-/// behind them; whoever supervises it can do nothing meanwhile. It is read from the environment before any code of ours
-/// runs, so that it can only be turned off for another process, or by starting the program once more.
+/// Swift's own backtracer writes more, but keeps the crashed process and its ports open for seconds. Its setting is
+/// read from the environment before `main`, so that it can only be turned off for a child process, or by re-executing
+/// the program.
 public enum CrashTrace {
     private static let variable = "SWIFT_BACKTRACE"
 
-    /// What a child's environment says so that Swift's backtracer does not run.
+    /// The environment variables that turn Swift's backtracer off in a child process.
     static let withoutBacktracer = [variable: "enable=no"]
 
-    /// Frames of the thread that crashed.
+    /// The most stack frames that are written.
     fileprivate static let frames: Int32 = 16
-    // SIGSYS is no crash: it is how a mixer is kept from what it may not do.
+    // SIGSYS is not a crash: the seccomp filter ends a mixer with it.
     private static let signals = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP]
 
-    /// Runs this program once more in this same process with Swift's backtracer off, and installs the short trace.
+    /// Re-executes this program in the same process with Swift's backtracer off, and installs the trace handler.
     ///
-    /// Nothing is run again where the environment says what the backtracer is to do, or where that fails. To be called
-    /// before anything is opened or started.
+    /// The program is not re-executed if the environment configures the backtracer already, or if the call fails. Call
+    /// it before opening files or starting threads.
     public static func prepare() {
         if ProcessInfo.processInfo.environment[variable] == nil, let program = realpath("/proc/self/exe", nil) {
             for (name, value) in withoutBacktracer { setenv(name, value, 1) }
             var arguments: [UnsafeMutablePointer<CChar>?] = ProcessInfo.processInfo.arguments.map { strdup($0) }
             arguments.append(nil)
             execv(program, arguments)
-            // Only a call that failed comes back.
+            // execv returns only on failure.
             for argument in arguments { free(argument) }
             free(program)
         }
         install()
     }
 
-    /// Lets a crash of this process write a short trace, and end the process as it would have without.
+    /// Installs signal handlers that write the trace and then end the process with the original signal.
     static func install() {
-        // The first use loads what unwinds the stack, which a signal handler must not.
+        // The first call loads the unwinder, which a signal handler must not do.
         withUnsafeTemporaryAllocation(of: UnsafeMutableRawPointer?.self, capacity: 2) {
             guard let start = $0.baseAddress else { return }
             _ = Unwinder.frames?(start, 2)
@@ -48,14 +48,14 @@ public enum CrashTrace {
         for signal in signals {
             var action = sigaction()
             action.__sigaction_handler.sa_handler = writeTrace
-            // Once: the next one, which is ours or that of the same instruction, ends the process.
+            // One shot: the raise below, or the same instruction again, ends the process.
             action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
             sigaction(signal, &action, nil)
         }
     }
 }
 
-/// The C library's calls that walk a stack, which Swift does not import; looked up before any signal comes.
+/// The C library's stack walking functions, which Swift does not import; resolved before any signal arrives.
 private enum Unwinder {
     typealias Frames = @convention(c) (UnsafeMutablePointer<UnsafeMutableRawPointer?>, Int32) -> Int32
     typealias Write = @convention(c) (UnsafeMutablePointer<UnsafeMutableRawPointer?>, Int32, Int32) -> Void
@@ -67,7 +67,7 @@ private enum Unwinder {
     static let name = dlsym(nil, "pthread_getname_np").map { unsafeBitCast($0, to: Name.self) }
 }
 
-/// The signal handler; allocates nothing and takes no lock of ours.
+/// The signal handler; allocates no memory and takes no lock.
 private func writeTrace(_ signal: Int32) {
     write("crash: signal ")
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
@@ -86,7 +86,7 @@ private func writeTrace(_ signal: Int32) {
         guard let start = frames.baseAddress, let find = Unwinder.frames else { return }
         Unwinder.write?(start, find(start, CrashTrace.frames), STDERR_FILENO)
     }
-    // Held back until this handler returns, and then no longer handled.
+    // The signal is blocked until this handler returns, and its default action is restored by then.
     raise(signal)
 }
 

@@ -1,6 +1,7 @@
 import Assets
-import ControlAPI
+import CSeccomp
 import Codecs
+import ControlAPI
 import Egress
 import FanOut
 import Foundation
@@ -10,22 +11,24 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import RTMP
+import Recording
 import RoomStore
 import ServiceLifecycle
 import Stage
 import UnixSignals
+import Viewership
 import ViewershipStore
 import Webhooks
 
-/// A whole gateway: listeners, rooms, fan-out, counting and API, run until it is told to stop.
+/// Runs a whole gateway: listeners, rooms, fan-out, viewership and API.
 public struct GatewayService: Sendable {
     private let configuration: GatewayConfiguration
     private let logger: Logger
 
-    /// Seconds that the rooms have at the end to get to disk.
-    private static let keepingLimit = 2.0
+    /// Seconds within which the rooms must be written to disk at shutdown.
+    private static let persistTimeout = 2.0
 
-    /// Prepares a gateway; nothing is opened before it runs.
+    /// Prepares a gateway without opening anything.
     public init(_ configuration: GatewayConfiguration) {
         self.configuration = configuration
         var logger = Logger(label: "footlight")
@@ -38,38 +41,41 @@ public struct GatewayService: Sendable {
         try await run(whenListening: { _ in })
     }
 
-    /// Runs until SIGTERM or SIGINT, and says when every listener is open.
+    /// Runs until SIGTERM or SIGINT, and calls back when every listener is open.
     ///
-    /// - Parameter companion: Runs beside the gateway. It is told of the end before all else, and its own end is the
-    ///   gateway's.
+    /// - Parameter companion: A service that runs beside the gateway. It is shut down first, and the gateway ends with
+    ///   it.
     func run(
         beside companion: (any Service)? = nil,
         whenListening: @escaping @Sendable (Endpoints) -> Void
     ) async throws {
         for key in configuration.unknownKeys {
-            logger.warning("the configuration file has a key that is no setting", metadata: ["key": "\(key)"])
+            logger.warning("unknown key in the configuration file", metadata: ["key": "\(key)"])
         }
-        if !configuration.writesCores { ProcessSecrecy.keep(logger) }
+        if !configuration.writesCores { ProcessHardening.apply(logger) }
         let threads = configuration.threads == 0 ? System.coreCount : configuration.threads
         let plan = DescriptorPlan(limit: DescriptorLimit.raise(), threads: threads, configuration: configuration)
         if plan.viewers < configuration.maximumViewers || plan.hosts < configuration.maximumHosts {
             logger.warning(
-                "the system allows too few open files for as many viewers and hosts as the settings do",
+                "the limit on open files is too low for the configured viewers and hosts",
                 metadata: [
                     "allowed": "\(plan.limit)", "viewer_connections": "\(plan.viewers)", "hosts": "\(plan.hosts)",
                     "mixer_connections": "\(plan.mixers)",
                 ]
             )
         }
-        // What is made from here on, by mixers too, is not for everybody; secrets and databases are for the owner alone.
+        // New files, those of mixers included, are not world-readable; secrets and databases are for the owner only.
         umask(0o027)
         let directory = try DataDirectory(configuration.dataDirectory)
         let lock = try DataDirectoryLock(directory)
         defer { withExtendedLifetime(lock) {} }
         if let mode = directory.widerMode {
-            logger.notice("the data folder is for its owner alone now", metadata: ["mode": "\(String(mode, radix: 8))"])
+            logger.notice(
+                "permissions of the data folder narrowed to its owner",
+                metadata: ["mode": "\(String(mode, radix: 8))"]
+            )
         }
-        // What is left here is of a process that is gone.
+        // A file here is a leftover of a terminated process.
         directory.remove(Endpoints.fileName)
         let secrets = try GatewaySecrets(directory)
         let revoked = RevokedTokenStore(path: directory.filePath("tokens.sqlite"), logger: logger)
@@ -103,7 +109,7 @@ public struct GatewayService: Sendable {
             do {
                 try endpoints.write(to: directory)
             } catch {
-                logger.error("cannot write the endpoints", metadata: ["error": "\(error)"])
+                logger.error("could not write endpoints.json", metadata: ["error": "\(error)"])
             }
             manager?.ready()
             whenListening(endpoints)
@@ -126,7 +132,7 @@ public struct GatewayService: Sendable {
             launchMixer: launcher.launch,
             logger: logger
         )
-        let salt = SaltKeeping(viewership: pipeline.viewership, directory: directory, logger: logger)
+        let salt = SaltService(viewership: pipeline.viewership, directory: directory, logger: logger)
         let gate = WebhookGuard(allowsPrivateAddresses: configuration.allowsPrivateWebhooks)
         do {
             let webhooks = try WebhookDispatcher(
@@ -152,13 +158,13 @@ public struct GatewayService: Sendable {
                 manager: manager
             )
         } catch {
-            Endpoints.removeOwn(from: directory)
-            await pipeline.keeper.close(within: Self.keepingLimit)
+            Endpoints.removeIfOwned(from: directory)
+            await pipeline.roomStore.close(within: Self.persistTimeout)
             try? await group.shutdownGracefully()
             throw error
         }
-        Endpoints.removeOwn(from: directory)
-        await pipeline.keeper.close(within: Self.keepingLimit)
+        Endpoints.removeIfOwned(from: directory)
+        await pipeline.roomStore.close(within: Self.persistTimeout)
         await pipeline.history.close()
         try await group.shutdownGracefully()
     }
@@ -166,7 +172,7 @@ public struct GatewayService: Sendable {
     private func serve(
         _ pipeline: Pipeline,
         _ webhooks: WebhookDispatcher,
-        salt: SaltKeeping,
+        salt: SaltService,
         behind gate: WebhookGuard,
         within plan: DescriptorPlan,
         on sockets: InheritedSockets,
@@ -190,7 +196,7 @@ public struct GatewayService: Sendable {
                     host: configuration.host,
                     port: port,
                     group: group,
-                    delegate: pipeline.doors,
+                    delegate: pipeline.router,
                     limits: limits,
                     tls: tls,
                     gate: connections,
@@ -226,7 +232,7 @@ public struct GatewayService: Sendable {
             adminConnections: plan.admin,
             logger: logger
         )
-        let news = WebhookNews(
+        let webhookEvents = WebhookEventService(
             webhooks: webhooks,
             routes: web.routes,
             stage: pipeline.stage,
@@ -250,16 +256,16 @@ public struct GatewayService: Sendable {
             ports.set(\.admin, port)
         }
         sockets.closeOthers(logger)
-        let beats = BeatListener(
+        let accessLog = AccessLogListener(
             host: configuration.host,
-            port: configuration.beatsPort,
+            port: configuration.accessLogPort,
             group: group,
             proxies: pipeline.proxies,
             viewership: pipeline.viewership,
             logger: logger
         )
         var parts: [LivenessMonitor.Part] = [
-            .store("rooms") { [keeper = pipeline.keeper] answer in keeper.probe(answer) },
+            .store("rooms") { [roomStore = pipeline.roomStore] answer in roomStore.probe(answer) },
             .store("viewership") { [pipeline] answer in pipeline.history.probe(pipeline.viewership, answer) },
             .store("webhooks") { answer in webhooks.probe(answer) },
             .store("tokens") { [revocations = pipeline.tokens.revocations] answer in
@@ -270,27 +276,33 @@ public struct GatewayService: Sendable {
         parts += LivenessMonitor.Part.loops(of: group)
         parts += LivenessMonitor.Part.folder(salt.directory, lock: lock)
         let monitor = LivenessMonitor(parts: parts, health: health, manager: manager)
-        // Stopped in the reverse order: first the doors to the outside and everyone inside, then the mixers, then HTTP.
+        // Stopped in reverse order: listeners, hosts and viewers first, then mixers, then HTTP.
         let services: [any Service] = [
             monitor,
-            news,
-            Upkeep(pipeline: pipeline, news: news, web: web, health: health, logger: logger),
-            ConnectionWatch(gate: connections, mixers: mixerConnections, health: health, logger: logger),
+            webhookEvents,
+            MaintenanceService(
+                pipeline: pipeline,
+                webhookEvents: webhookEvents,
+                web: web,
+                health: health,
+                logger: logger
+            ),
+            ConnectionMonitor(gate: connections, mixers: mixerConnections, health: health, logger: logger),
             salt,
-            SessionKeyKeeping(viewership: pipeline.viewership, directory: salt.directory, logger: logger),
+            SessionKeyService(viewership: pipeline.viewership, directory: salt.directory, logger: logger),
             SigningKeyService(
                 tokens: pipeline.tokens,
                 directory: salt.directory,
                 retiredKeys: configuration.resolvedRetiredKeys,
                 logger: logger
             ),
-            RecordingUpkeep(recordings: pipeline.recordings),
-            beats,
+            RetentionService(recordings: pipeline.recordings),
+            accessLog,
             admin,
             http,
             mixerHTTP,
             pipeline.mixers,
-            Draining(pipeline: pipeline, servers: servers + [mixerRTMP], health: health),
+            DrainService(pipeline: pipeline, servers: servers + [mixerRTMP], health: health),
         ]
         var running = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
         if let companion {
@@ -306,18 +318,18 @@ public struct GatewayService: Sendable {
         try await ServiceGroup(configuration: serviceGroup).run()
     }
 
-    /// Opens the port to which mixers publish, and from which they play hosts.
+    /// Opens the RTMP port to which mixers publish, and from which they play hosts' feeds.
     private func listenToMixers(
         _ pipeline: Pipeline,
         gate: ConnectionGate,
         group: any EventLoopGroup
     ) async throws -> RTMPServer {
-        var doors = pipeline.doors
-        doors.isForMixers = true
+        var router = pipeline.router
+        router.isForMixers = true
         var limits = RTMPLimits()
         limits.connections = gate.limit
         limits.preAuthConnections = gate.limit
-        // All of them come from this machine.
+        // All mixers connect from this machine.
         limits.isProxy = { _ in true }
         let host = GatewayConfiguration.mixerHost
         do {
@@ -325,7 +337,7 @@ public struct GatewayService: Sendable {
                 host: host,
                 port: 0,
                 group: group,
-                delegate: doors,
+                delegate: router,
                 limits: limits,
                 gate: gate
             )
@@ -346,9 +358,76 @@ public struct GatewayService: Sendable {
         return try NIOSSLContext(configuration: tls)
     }
 
-    /// Says where we listen; a program that is pushed there would come round again.
+    /// Logs an open listener, and excludes its port from outputs to prevent loops.
     private func opened(_ listener: String, port: Int, of pipeline: Pipeline) {
         logger.info("listening", metadata: ["listener": "\(listener)", "port": "\(port)"])
         if let port = UInt16(exactly: port) { pipeline.livestreams.refuse(ownPort: port) }
+    }
+}
+
+/// Deletes recorded files whose retention has expired.
+struct RetentionService: Service {
+    let recordings: RecordingController
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                recordings.sweep()
+                // Cancellation ends the sleep and, with it, the loop.
+                try? await Task.sleep(for: .seconds(60))
+            }
+        }
+    }
+}
+
+/// Waits for shutdown, then closes connections and feeds from the outside in.
+struct DrainService: Service {
+    let pipeline: Pipeline
+    let servers: [RTMPServer]
+    let health: Health
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        health.set(.draining, "the gateway is being stopped")
+        pipeline.stage.drain()
+        pipeline.livestreams.shutdown()
+        pipeline.recordings.shutdown()
+        for feed in pipeline.feeds.all { feed.end(.shutdown) }
+        pipeline.stage.endReaders()
+        for server in servers { await server.shutdown() }
+        // The last recorded packets may still be in the write queue.
+        for _ in 0..<40 where !pipeline.recordings.isIdle { try? await Task.sleep(for: .milliseconds(50)) }
+    }
+}
+
+/// A listener that could not be opened.
+struct ListenError: Error, CustomStringConvertible {
+    let listener: String
+    let host: String
+    let port: Int
+    let problem: String
+
+    init(_ listener: String, host: String, port: Int, error: any Error) {
+        self.listener = listener
+        self.host = host
+        self.port = port
+        problem = (error as? IOError)?.errnoCode.text ?? String(describing: error)
+    }
+
+    var description: String { "\(listener) cannot listen on \(host):\(port): \(problem)" }
+}
+
+extension CInt {
+    /// The system's message for this errno.
+    fileprivate var text: String { String(cString: strerror(self)) }
+}
+
+/// Protects this process's memory, which holds keys.
+enum ProcessHardening {
+    /// Disables core files, and access to memory and environment by other processes of the same user.
+    static func apply(_ logger: Logger) {
+        let results = [footlight_limit(Int32(FOOTLIGHT_LIMIT_CORE), 0), footlight_not_dumpable()]
+        guard let failure = results.first(where: { $0 < 0 }) else { return }
+        logger.warning("could not protect this process's memory", metadata: ["errno": "\(-failure)"])
     }
 }

@@ -3,49 +3,49 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Listening sockets that a service manager opened and keeps open from one process to the next, as sd_listen_fds(3)
-/// describes them.
+/// Listening sockets that a service manager passes from one process to the next, as described in sd_listen_fds(3).
 ///
-/// While no process is there, connections wait in them instead of being refused. Each is taken once, by its port. Any thread.
+/// Between two processes, connections wait in the sockets' backlog. Each socket is handed out once, by port. Any
+/// thread.
 final class InheritedSockets: Sendable {
     private struct Socket {
         let descriptor: CInt
-        /// Whether only this machine gets to it.
+        /// Whether the socket listens on a loopback address.
         let isLoopback: Bool
     }
 
-    /// By the port on which they listen.
+    /// The sockets by port.
     private let sockets: Mutex<[Int: Socket]>
-    /// Descriptors that are no listening TCP sockets, or the second one of a port.
-    private let useless: [CInt]
+    /// Descriptors that are not listening TCP sockets, or duplicates of a port.
+    private let unusable: [CInt]
 
-    /// Finds them in the environment of this process; none when they are another's, or nobody passed any.
+    /// Finds the sockets in this process's environment; none if `LISTEN_PID` is another process or missing.
     ///
     /// - Parameters:
-    ///   - environment: Variables: `LISTEN_PID` and `LISTEN_FDS`.
-    ///   - pid: Of this process.
-    ///   - first: The first of the descriptors, which follow one another.
+    ///   - environment: The variables with `LISTEN_PID` and `LISTEN_FDS`.
+    ///   - pid: The id of this process.
+    ///   - first: The first of the consecutive descriptors.
     init(environment: [String: String], pid: Int32, first: CInt = 3) {
         var found: [Int: Socket] = [:]
-        var useless: [CInt] = []
+        var unusable: [CInt] = []
         let isOurs = environment["LISTEN_PID"] == "\(pid)"
         let count = isOurs ? environment["LISTEN_FDS"].flatMap { CInt($0) } ?? 0 : 0
         for descriptor in first..<first + min(max(count, 0), 64) {
-            // Mixers must not have them.
+            // Mixers must not inherit them.
             guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { continue }
             if let (port, isLoopback) = Self.address(of: descriptor), found[port] == nil {
                 found[port] = Socket(descriptor: descriptor, isLoopback: isLoopback)
             } else {
-                useless.append(descriptor)
+                unusable.append(descriptor)
             }
         }
         sockets = Mutex(found)
-        self.useless = useless
+        self.unusable = unusable
     }
 
-    /// The socket that listens on a port, for whoever asks first; nil where there is none.
+    /// Returns the socket that listens on a port, once; nil if there is none.
     ///
-    /// - Parameter isLoopback: Only one that nobody gets to from outside of this machine.
+    /// - Parameter isLoopback: Whether the socket must listen on a loopback address.
     func socket(for port: Int, isLoopback: Bool = false) -> CInt? {
         sockets.withLock { sockets in
             guard let socket = sockets[port], socket.isLoopback || !isLoopback else { return nil }
@@ -54,7 +54,7 @@ final class InheritedSockets: Sendable {
         }
     }
 
-    /// Closes those that nobody has taken, and says so.
+    /// Closes and logs the sockets that were not used.
     func closeOthers(_ logger: Logger) {
         let others = sockets.withLock { sockets in
             defer { sockets = [:] }
@@ -62,18 +62,18 @@ final class InheritedSockets: Sendable {
         }
         for (port, socket) in others.sorted(by: { $0.key < $1.key }) {
             logger.warning(
-                "a socket was passed that is not used: no port of ours, or the admin port for other machines",
+                "inherited socket not used: unknown port, or admin port on a public address",
                 metadata: ["port": "\(port)"]
             )
             close(socket.descriptor)
         }
-        for descriptor in useless {
-            logger.warning("a descriptor was passed that is of no use", metadata: ["descriptor": "\(descriptor)"])
+        for descriptor in unusable {
+            logger.warning("inherited descriptor is not a listening socket", metadata: ["descriptor": "\(descriptor)"])
             close(descriptor)
         }
     }
 
-    /// Where a socket listens for connections by TCP; nil for anything else.
+    /// Returns the address of a listening TCP socket; nil for other descriptors.
     private static func address(of descriptor: CInt) -> (port: Int, isLoopback: Bool)? {
         var isListening: CInt = 0
         var length = socklen_t(MemoryLayout<CInt>.size)

@@ -14,49 +14,49 @@ import Stage
 import Viewership
 import ViewershipStore
 
-/// All parts of a gateway, wired in the order in which a picture passes through them.
+/// The components of a gateway, connected in the order of the media flow.
 ///
-/// hosts → `HostDoor` → host feeds → mixer processes → `ProgramDoor` → program feeds → audience and outputs
+/// hosts → `HostIngest` → host feeds → mixer processes → `ProgramIngest` → program feeds → viewers and outputs
 struct Pipeline: Sendable {
-    /// Who is on air.
+    /// Rooms and participants.
     let stage: RoomDirectory
-    /// Hosts in.
-    let hosts: HostDoor
-    /// Many hosts, one program: a process per live room.
+    /// The ingest of hosts' media.
+    let hosts: HostIngest
+    /// The mixer processes, one per live room.
     let mixers: MixerSupervisor
-    /// The program in.
-    let program: ProgramDoor
-    /// Host feeds and program feeds, and everyone who plays them.
+    /// The ingest of programs.
+    let program: ProgramIngest
+    /// Host feeds and program feeds with their readers.
     let feeds: FeedDirectory
     let hls: HLSDirectory
-    let playlists: HLSControl
-    /// The program out to RTMP servers.
+    let playlists: HLSController
+    /// The pushes of programs to RTMP servers.
     let livestreams: Livestreams
-    /// The program on disk.
-    let recordings: RecordingControl
-    /// How many are watching.
+    /// The recordings of programs.
+    let recordings: RecordingController
+    /// The viewer counts.
     let viewership: ViewershipLedger
-    /// How many are watching behind content networks, as those tell it.
-    let logs: AudienceLogs
-    /// How many were watching, for as long as the operator keeps it.
-    let history: HistoryKeeper
-    /// Rooms on disk, for the next start.
-    let keeper: RoomKeeper
-    /// The rooms' pictures and sounds.
+    /// The viewers behind content networks, read from their logs.
+    let logs: CDNLogReader
+    /// The stored viewership history.
+    let history: HistoryStore
+    /// The stored rooms.
+    let roomStore: RoomStore
+    /// The rooms' images and music.
     let assets: AssetStore
-    /// What programs do without, for the log and the metrics.
+    /// The degradation of programs, for the log and the metrics.
     let degradation: DegradationLog
 
-    let doors: StreamDoors
-    let site: MediaSite
-    /// The servers in front that are believed when they say where a request comes from.
+    let router: RTMPRouter
+    let service: MediaService
+    /// The servers in front whose forwarded addresses are trusted.
     let proxies: TrustedProxies
     let tokens: AccessTokens
     private let observation: StageObservation
 
     /// - Parameters:
-    ///   - plan: How many descriptors there are for whom; nil where there are enough.
-    ///   - clock: The audience's; its time-outs go by it.
+    ///   - plan: The division of file descriptors; nil for no limits.
+    ///   - clock: The clock of the viewership timeouts.
     init(
         configuration: GatewayConfiguration,
         plan: DescriptorPlan? = nil,
@@ -87,7 +87,7 @@ struct Pipeline: Sendable {
             pepper: secrets.pepper
         )
         self.stage = stage
-        keeper = RoomKeeper(RoomStoreConfiguration(path: database), source: stage, logger: logger)
+        roomStore = RoomStore(RoomStoreConfiguration(path: database), source: stage, logger: logger)
 
         var fanOut = FanOutConfiguration()
         fanOut.tick = .milliseconds(Int64(configuration.fanOutTick))
@@ -96,7 +96,7 @@ struct Pipeline: Sendable {
         self.feeds = feeds
 
         let ingest = IngestConfiguration(maximumPublishers: plan?.hosts ?? configuration.maximumHosts)
-        let hosts = HostDoor(stage: stage, configuration: ingest, logger: logger) { grant in
+        let hosts = HostIngest(stage: stage, configuration: ingest, logger: logger) { grant in
             feeds.open(HostFeedName(grant).text, tick: .zero).makePublisher()
         }
         self.hosts = hosts
@@ -109,11 +109,11 @@ struct Pipeline: Sendable {
             isInProgress: { (try? stage.summary(of: $0))?.status == .inProgress },
             packets: { feeds.feed($0)?.activity.packets ?? 0 },
             onExit: { stage.mixerStopped(room: $0) },
-            onSentence: { room, sentence in
-                let sid = sentence.participantSID
-                stage.quarantine(room: room, participantSID: sid, seconds: sentence.seconds)
+            onQuarantine: { room, penalty in
+                let sid = penalty.participantSID
+                stage.quarantine(room: room, participantSID: sid, seconds: penalty.seconds)
                 hosts.close(because: "what this host sends ends the mixer") { $0.participantSID == sid }
-                // What they hold is what the next mixer would begin with.
+                // The cached GOP would crash the next mixer again.
                 feeds.closeHost(sid, room: room)
             },
             launch: launchMixer
@@ -124,7 +124,7 @@ struct Pipeline: Sendable {
         hls = HLSDirectory(configuration: segments) {
             segments.firstNumber(at: Date().timeIntervalSince1970)
         }
-        playlists = HLSControl(directory: hls) { room, error in
+        playlists = HLSController(directory: hls) { room, error in
             stage.livestreamFailed(room: room, error)
         } onDemand: { room, isOn in
             mixers.demandChanged(room: room, .hls, isOn: isOn)
@@ -144,31 +144,31 @@ struct Pipeline: Sendable {
             )
         )
         let viewership = self.viewership
-        program = ProgramDoor(feeds: feeds, logger: logger) { room, isOnAir in viewership.setOnAir(room, isOnAir) }
-        history = HistoryKeeper(
+        program = ProgramIngest(feeds: feeds, logger: logger) { room, isOnAir in viewership.setOnAir(room, isOnAir) }
+        history = HistoryStore(
             HistoryStoreConfiguration(configuration, path: viewershipDatabase),
             logger: logger
         )
-        // Before the rooms: their broadcasts go on where they were.
-        viewership.keepHistory()
+        // Before the rooms are restored, because their broadcasts continue.
+        viewership.enableHistory()
         let recovered = history.load()
         viewership.restore(recovered)
-        history.keepSteps(of: viewership)
+        history.startWritingSteps(of: viewership)
         if let path = configuration.regionDatabase {
             do throws(RegionDatabase.Fault) {
                 viewership.useRegions(try RegionDatabase(path: path))
             } catch {
-                logger.error("the file of regions is of no use", metadata: ["file": "\(path)", "reason": "\(error)"])
+                logger.error("region database is invalid", metadata: ["file": "\(path)", "reason": "\(error)"])
             }
         }
         if let path = configuration.robotList {
             do throws(RobotList.Fault) {
                 viewership.useRobots(try RobotList(path: path))
             } catch {
-                logger.error("the list of robots is of no use", metadata: ["file": "\(path)", "reason": "\(error)"])
+                logger.error("robot list is invalid", metadata: ["file": "\(path)", "reason": "\(error)"])
             }
         }
-        let news = LivestreamNews(stage: stage)
+        let livestreamEvents = LivestreamEventEmitter(stage: stage)
         livestreams = Livestreams(
             feeds: feeds,
             policy: TargetPolicy(allowsPrivateAddresses: configuration.allowsPrivateOutputs),
@@ -178,11 +178,11 @@ struct Pipeline: Sendable {
             onChange: { room, status in
                 let isOn = status.state == .starting || status.state == .started
                 mixers.demandChanged(room: room, .livestream, isOn: isOn)
-                news.changed(room: room, status)
+                livestreamEvents.changed(room: room, status)
             }
         )
 
-        recordings = RecordingControl(RecordingConfiguration(configuration), feeds: feeds, logger: logger) {
+        recordings = RecordingController(RecordingConfiguration(configuration), feeds: feeds, logger: logger) {
             room,
             status in
             mixers.demandChanged(room: room, .recording, isOn: status.demandsProgram)
@@ -194,28 +194,28 @@ struct Pipeline: Sendable {
         }
 
         let viewers = ViewerTokens(tokens: tokens, stage: stage)
-        let reading = PlayerReading(configuration, tokens: viewers)
-        proxies = reading.proxies
-        doors = StreamDoors(
+        let trust = ClientTrustPolicy(configuration, tokens: viewers)
+        proxies = trust.proxies
+        router = RTMPRouter(
             hosts: hosts,
             program: program,
-            audience: RTMPAudience(feeds: feeds, audience: viewership, reading: reading),
+            audience: RTMPPlayService(feeds: feeds, audience: viewership, trust: trust),
             feeds: feeds,
-            returns: ReturnFeedRule(stage: stage),
+            returnFeeds: ReturnFeedPolicy(stage: stage),
             tokens: tokens,
             viewers: viewers,
             logger: logger
         )
-        site = MediaSite(
+        service = MediaService(
             feeds: feeds,
             hls: hls,
             audience: viewership,
             limits: HTTPLimits(configuration, plan: plan),
-            reading: reading
+            trust: trust
         )
-        logs = AudienceLogs(
+        logs = CDNLogReader(
             audience: viewership,
-            takesDevices: reading.takesDevices,
+            usesDeviceIDs: trust.usesDeviceIDs,
             clock: clock,
             lateness: configuration.logLateness,
             spool: LogSpool(folder: viewershipDatabase + ".logs", logger: logger)
@@ -223,7 +223,7 @@ struct Pipeline: Sendable {
             feeds.feed(room) != nil
         }
 
-        let follower = StageFollower(
+        let dispatcher = StageEventDispatcher(
             stage: stage,
             hosts: hosts,
             mixers: mixers,
@@ -233,18 +233,18 @@ struct Pipeline: Sendable {
             livestreams: livestreams,
             recordings: recordings,
             viewership: viewership,
-            keeper: keeper,
+            roomStore: roomStore,
             assets: assets,
             degradation: degradation,
             logger: logger
         )
-        observation = stage.observe { follower.follow($0) }
-        // Everybody above hears of each room as if it had just been made, with those who were in it.
-        let records = keeper.load()
-        if !records.isEmpty { logger.notice("rooms found again", metadata: ["rooms": "\(records.count)"]) }
+        observation = stage.observe { dispatcher.dispatch($0) }
+        // Every component above receives each room as newly created, with its participants.
+        let records = roomStore.load()
+        if !records.isEmpty { logger.notice("rooms restored", metadata: ["rooms": "\(records.count)"]) }
         stage.restore(records)
-        // Behind the rooms: in one that is not there nobody is counted.
-        logs.resume(from: recovered.lastSeen.map { $0 - recovered.logLag - AudienceLogs.spoolMargin })
-        assets.tidy(keeping: Set(stage.rooms(.inProgress).map(\.sid)))
+        // After the rooms, because viewers are counted in existing rooms only.
+        logs.resume(from: recovered.lastSeen.map { $0 - recovered.logLag - CDNLogReader.spoolMargin })
+        assets.removeOrphans(retaining: Set(stage.rooms(.inProgress).map(\.sid)))
     }
 }

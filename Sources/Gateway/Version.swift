@@ -1,8 +1,8 @@
-/// Which Footlight this is.
+/// The version of Footlight.
 enum Version {
     static let text = "0.1.0"
 
-    /// The Swift compiler that built it.
+    /// The version of the Swift compiler.
     #if compiler(>=6.4)
     static let compiler = "6.4 or later"
     #else

@@ -1,25 +1,25 @@
-/// How a program is cut for HLS, and how much of it is kept.
+/// The segmentation parameters of a program for HLS, and its retention.
 public struct HLSConfiguration: Sendable, Equatable {
-    /// Seconds of a segment: it ends at the first key picture at or near this age.
+    /// The segment duration in seconds; a segment ends at the first keyframe at or near it.
     ///
-    /// It should be a whole multiple of the program's key picture interval; otherwise segments are of unequal length, or
-    /// begin without a key picture.
+    /// It should be a multiple of the program's keyframe interval; otherwise segments vary in length or begin without a
+    /// keyframe.
     public var segmentDuration: Double
-    /// Seconds of a part, at most; a part holds whole pictures.
+    /// The maximum part duration in seconds; a part contains whole frames.
     ///
-    /// Players stay three parts behind the end, so it decides how far behind they are, and how often each of them asks.
+    /// Players stay three parts behind the live edge, so it determines their latency and request rate.
     public var partDuration: Double
-    /// Segments that the playlist lists; more, where they are so short that they are less than three target durations
-    /// together (RFC 8216bis 6.2.2).
+    /// The number of listed segments; more if they are shorter than three target durations in total (RFC 8216bis
+    /// 6.2.2).
     public var windowLength: Int
-    /// Segments that can still be fetched after they left the playlist.
+    /// The number of segments that remain available after they left the playlist.
     public var graceLength: Int
-    /// Bytes of media kept, listed and not; beyond it the oldest segments go early.
+    /// The maximum bytes of stored media, listed or not; beyond it, the oldest segments are evicted early.
     public var maximumBytes: Int
 
-    /// A configuration; values are brought into the range that works.
+    /// Creates a configuration; values are clamped to their valid ranges.
     ///
-    /// - Parameter graceLength: When left out, as many as it takes for a segment to stay for its own duration and that of
+    /// - Parameter graceLength: By default, enough for a segment to stay available for its own duration plus that of
     ///   the playlists that listed it (RFC 8216bis 6.2.2).
     public init(
         segmentDuration: Double = 2,
@@ -35,27 +35,27 @@ public struct HLSConfiguration: Sendable, Equatable {
         self.maximumBytes = max(maximumBytes, 1 << 20)
     }
 
-    /// EXT-X-TARGETDURATION in seconds: constant, and no segment rounds to more (RFC 8216 4.3.3.1).
+    /// EXT-X-TARGETDURATION in seconds: constant; no segment rounds to more (RFC 8216 4.3.3.1).
     public var targetDuration: Int { Int(segmentDuration.rounded(.up)) }
 
-    /// Milliseconds that a part may last at most: its duration, and room for timestamps of whole milliseconds.
+    /// The maximum part duration in milliseconds, including a margin for whole-millisecond timestamps.
     public var partTargetMilliseconds: Int64 { Int64((partDuration * 1000).rounded()) + 2 }
 
-    /// CAN-SKIP-UNTIL in seconds: segments older than this are left out of delta updates (RFC 8216bis 4.4.3.8).
+    /// CAN-SKIP-UNTIL in seconds: delta updates omit older segments (RFC 8216bis 4.4.3.8).
     public var skipBoundary: Double { Double(6 * targetDuration) }
 
-    /// Parts by which a blocking reload may run ahead of the playlist (RFC 8216bis 6.2.5.2).
+    /// The number of parts by which a blocking reload may precede the playlist (RFC 8216bis 6.2.5.2).
     public var advancePartLimit: Int { partTargetMilliseconds < 1000 ? Int(3000 / partTargetMilliseconds) : 3 }
 
-    /// Seconds that a request may wait for what it asks for: three target durations (RFC 8216bis 6.2.5.2).
-    public var longestWait: Double { Double(3 * targetDuration) }
+    /// The timeout of a blocking request in seconds: three target durations (RFC 8216bis 6.2.5.2).
+    public var blockingReloadTimeout: Double { Double(3 * targetDuration) }
 
-    /// Milliseconds after which a segment ends at the next key picture; a little early is better than a group late.
-    var earliestCutMilliseconds: Int64 { Int64(segmentDuration * 900) }
+    /// The milliseconds after which a segment ends at the next keyframe; slightly early is better than one GOP late.
+    var earliestEndMilliseconds: Int64 { Int64(segmentDuration * 900) }
 
-    /// Milliseconds that no segment reaches, so that its duration never rounds above the target.
-    var latestCutMilliseconds: Int64 { Int64(targetDuration) * 1000 + 499 }
+    /// The milliseconds that no segment reaches, so that its duration never rounds above the target.
+    var latestEndMilliseconds: Int64 { Int64(targetDuration) * 1000 + 499 }
 
-    /// Bytes after which a segment is cut whatever its age, so that the window holds several.
+    /// The bytes after which a segment ends regardless of its duration, so that the window contains several.
     var maximumSegmentBytes: Int { maximumBytes / (windowLength + graceLength + 1) }
 }

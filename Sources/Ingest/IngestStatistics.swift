@@ -1,58 +1,67 @@
 public import Stage
 import Synchronization
 
-/// What the door for hosts has counted since it was opened.
+/// The counters of host ingest.
 public struct IngestStatistics: Sendable, Equatable {
-    /// Connections that publish now.
+    /// The number of publishing connections.
     public var publishers = 0
-    /// Pictures of disabled or withdrawn tracks that were dropped, over all hosts.
-    public var droppedPictures: UInt64 = 0
-    /// Frames of sound of disabled or withdrawn tracks that were dropped, over all hosts.
-    public var droppedSounds: UInt64 = 0
-    /// Times an open connection sent nothing of a track for seconds.
+    /// The video frames of disabled or unpublished tracks dropped over all hosts.
+    public var droppedVideoFrames: UInt64 = 0
+    /// The audio frames of disabled or unpublished tracks dropped over all hosts.
+    public var droppedAudioFrames: UInt64 = 0
+    /// The number of times that an open connection sent nothing of a track for seconds.
     public var interruptions: UInt64 = 0
-    /// Connections that publish now, and what came by each of them.
+    /// The received bytes of each publishing connection.
     public var received: [Received] = []
 
-    /// What came by one connection since it was let in.
+    /// The received bytes of one connection.
     public struct Received: Sendable, Equatable {
-        /// The room's unique name.
+        /// The unique name of the room.
         public let room: String
-        /// The host's identity.
+        /// The identity of the host.
         public let identity: String
-        /// What the connection stands for.
+        /// The source that the connection publishes.
         public let source: PublishSource
-        /// Bytes of pictures, sound and configurations, the refused and dropped ones included.
+        /// The bytes of audio, video and configurations, including dropped ones.
         public let bytes: UInt64
     }
 
-    /// Nothing counted yet.
+    /// Creates zero counters.
     public init() {}
 }
 
-/// The counters behind `IngestStatistics`; added to from every host's event loop.
+/// The counters behind `IngestStatistics`, incremented on every host's event loop.
 final class IngestCounters: Sendable {
-    private let droppedPictures = Atomic<UInt64>(0)
-    private let droppedSounds = Atomic<UInt64>(0)
+    private let droppedVideoFrames = Atomic<UInt64>(0)
+    private let droppedAudioFrames = Atomic<UInt64>(0)
     private let interruptions = Atomic<UInt64>(0)
 
-    func add(droppedPictures pictures: UInt64, droppedSounds sounds: UInt64) {
-        droppedPictures.add(pictures, ordering: .relaxed)
-        droppedSounds.add(sounds, ordering: .relaxed)
+    func add(droppedVideoFrames video: UInt64, droppedAudioFrames audio: UInt64) {
+        droppedVideoFrames.add(video, ordering: .relaxed)
+        droppedAudioFrames.add(audio, ordering: .relaxed)
     }
 
     func interrupted() {
         interruptions.add(1, ordering: .relaxed)
     }
 
-    /// The figures now.
+    /// Returns the current values.
     func snapshot(_ received: [IngestStatistics.Received], publishers: Int) -> IngestStatistics {
         var statistics = IngestStatistics()
         statistics.publishers = publishers
         statistics.received = received
-        statistics.droppedPictures = droppedPictures.load(ordering: .relaxed)
-        statistics.droppedSounds = droppedSounds.load(ordering: .relaxed)
+        statistics.droppedVideoFrames = droppedVideoFrames.load(ordering: .relaxed)
+        statistics.droppedAudioFrames = droppedAudioFrames.load(ordering: .relaxed)
         statistics.interruptions = interruptions.load(ordering: .relaxed)
         return statistics
     }
+}
+
+/// Counts the bytes of one connection; incremented on its event loop, read by reports.
+final class ReceivedByteCounter: Sendable {
+    private let count = Atomic<UInt64>(0)
+
+    func add(_ bytes: Int) { count.add(UInt64(bytes), ordering: .relaxed) }
+
+    var total: UInt64 { count.load(ordering: .relaxed) }
 }

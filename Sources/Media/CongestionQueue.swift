@@ -1,129 +1,129 @@
 import NIOCore
 
-/// Packets waiting for a target that may be slower than the program, and the rules by which they are given up.
+/// A send queue that drops packets by priority, age and size when its target is slower than the program.
 ///
-/// A live push must stay close to the present, so what cannot be sent in time is dropped, the least missed first:
-/// pictures no other picture refers to, then every picture up to the next key picture. Sound, configuration and key
-/// pictures stay until the queue meets a hard limit; then the oldest groups of pictures go, and sound beyond its age.
+/// A live push must stay close to real time, so what cannot be sent in time is dropped, the least important first:
+/// disposable frames, then every frame up to the next keyframe. Audio, configuration and keyframes stay until the queue
+/// reaches a hard limit; then the oldest GOPs are dropped, and audio beyond its age limit.
 ///
 /// Ages are differences of packet timestamps (milliseconds, decode time on the program's clock), never of wall time.
 public struct CongestionQueue: Sendable {
-    /// When to drop what.
+    /// Age and size thresholds of the drop rules.
     public struct Limits: Sendable, Equatable {
-        /// Milliseconds of waiting media above which disposable pictures are dropped.
+        /// Milliseconds of queued media above which disposable frames are dropped.
         public var disposable: Int64
-        /// Milliseconds above which all pictures are dropped until the next key picture.
-        public var pictures: Int64
-        /// Milliseconds above which sound and whole groups of pictures are dropped too.
-        public var sound: Int64
+        /// Milliseconds above which all frames are dropped until the next keyframe.
+        public var frames: Int64
+        /// Milliseconds above which audio and whole GOPs are dropped too.
+        public var audio: Int64
         /// Bytes of packet bodies that the queue never exceeds.
         public var bytes: Int
-        /// Milliseconds above which key pictures are dropped with all others, so that what is left of a bad line
-        /// carries sound; never by default.
-        public var keyPictures: Int64
+        /// Milliseconds above which keyframes are dropped with all other frames, so that a bad link still carries audio;
+        /// disabled by default.
+        public var keyframes: Int64
 
-        /// Limits that suit a live push; the parameters are the properties.
+        /// Makes limits; the defaults suit a live push.
         public init(
             disposable: Int64 = 700,
-            pictures: Int64 = 900,
-            sound: Int64 = 5000,
+            frames: Int64 = 900,
+            audio: Int64 = 5000,
             bytes: Int = 8 << 20,
-            keyPictures: Int64 = .max
+            keyframes: Int64 = .max
         ) {
             self.disposable = disposable
-            self.pictures = pictures
-            self.sound = sound
+            self.frames = frames
+            self.audio = audio
             self.bytes = bytes
-            self.keyPictures = keyPictures
+            self.keyframes = keyframes
         }
     }
 
-    /// How many packets were given up, by kind.
+    /// The number of dropped packets, by kind.
     public struct Drops: Sendable, Equatable {
-        /// Pictures no other picture refers to.
-        public var disposablePictures: UInt64 = 0
-        /// Pictures others refer to.
-        public var pictures: UInt64 = 0
-        /// Pictures a decoder could have started with.
-        public var keyPictures: UInt64 = 0
+        /// Disposable frames: no other frame refers to them.
+        public var disposableFrames: UInt64 = 0
+        /// Frames that other frames refer to.
+        public var referenceFrames: UInt64 = 0
+        /// Keyframes.
+        public var keyframes: UInt64 = 0
         /// Coded audio frames.
-        public var sounds: UInt64 = 0
-        /// Configuration that a newer one of its kind replaced while both waited.
+        public var audioFrames: UInt64 = 0
+        /// Configuration packets replaced by a newer one of the same kind while both were queued.
         public var configurations: UInt64 = 0
 
-        /// All of them.
-        public var total: UInt64 { allPictures + sounds + configurations }
+        /// The total.
+        public var total: UInt64 { allFrames + audioFrames + configurations }
 
-        /// Pictures of every kind.
-        public var allPictures: UInt64 { disposablePictures + pictures + keyPictures }
+        /// Video frames of every kind.
+        public var allFrames: UInt64 { disposableFrames + referenceFrames + keyframes }
 
-        /// Nothing dropped yet.
+        /// Makes counters of zero.
         public init() {}
     }
 
-    /// When what is dropped.
+    /// The thresholds of the queue.
     public let limits: Limits
-    /// What was given up since the queue was made.
+    /// Packets dropped since the queue was made.
     public private(set) var dropped = Drops()
-    /// Bytes of all waiting packet bodies.
+    /// Bytes of all queued packet bodies.
     public private(set) var bytes = 0
-    /// Pictures are refused until a key picture comes, for one they refer to is gone.
-    public private(set) var isWaitingForKeyPicture = false
+    /// Whether frames are refused until the next keyframe, because a frame they refer to was dropped.
+    public private(set) var isWaitingForKeyframe = false
 
     private var packets = CircularBuffer<MediaPacket>()
 
-    /// An empty queue.
+    /// Makes an empty queue.
     public init(limits: Limits = Limits()) {
         self.limits = limits
     }
 
-    /// Packets that wait.
+    /// The number of queued packets.
     public var count: Int { packets.count }
 
-    /// Nothing waits.
+    /// Whether the queue is empty.
     public var isEmpty: Bool { packets.isEmpty }
 
-    /// The packet that `popFirst` gives next.
+    /// The packet that `popFirst` returns next.
     public var first: MediaPacket? { packets.first }
 
-    /// Milliseconds from the oldest to the newest waiting packet; configuration, which may be older, aside.
+    /// Milliseconds from the oldest to the newest queued packet, ignoring configuration, which may be older.
     public var span: Int64 {
         guard let last = packets.last else { return 0 }
         return age(at: last)
     }
 
-    /// Adds a packet at the end and drops what the limits no longer allow; the packet itself may be among it.
+    /// Appends a packet and drops what exceeds the limits; the packet itself may be dropped.
     public mutating func append(_ packet: MediaPacket) {
-        if case .picture(_, let isKey, let isDisposable) = packet.content {
+        if case .video(_, let isKey, let isDisposable) = packet.content {
             if isKey {
-                isWaitingForKeyPicture = false
-            } else if isWaitingForKeyPicture {
+                isWaitingForKeyframe = false
+            } else if isWaitingForKeyframe {
                 count(dropOf: packet)
                 return
             } else if isDisposable, age(at: packet) > limits.disposable {
                 count(dropOf: packet)
-                drop { $0.isDisposablePicture }
+                drop { $0.isDisposableFrame }
                 return
             }
         }
         packets.append(packet)
         bytes += packet.body.readableBytes
-        if span > limits.disposable { thinOut() }
-        if bytes > limits.bytes || span > limits.sound { cutBack() }
+        if span > limits.disposable { applySoftLimits() }
+        if bytes > limits.bytes || span > limits.audio { applyHardLimits() }
     }
 
-    /// Takes the oldest packet.
+    /// Removes and returns the oldest packet.
     public mutating func popFirst() -> MediaPacket? {
         guard let packet = packets.popFirst() else { return nil }
         bytes -= packet.body.readableBytes
         return packet
     }
 
-    /// Forgets everything that waits, without counting it as dropped, and takes any packet next.
+    /// Removes every packet without counting it as dropped, and accepts any packet next.
     public mutating func removeAll() {
         packets.removeAll(keepingCapacity: true)
         bytes = 0
-        isWaitingForKeyPicture = false
+        isWaitingForKeyframe = false
     }
 
     private func age(at packet: MediaPacket) -> Int64 {
@@ -131,50 +131,50 @@ public struct CongestionQueue: Sendable {
         return max(0, packet.timestamp - first.timestamp)
     }
 
-    /// The soft rules: only pictures that can be missed go.
-    private mutating func thinOut() {
-        drop { $0.isDisposablePicture }
-        guard span > limits.pictures else { return }
-        let lastKey = packets.lastIndex { $0.isKeyPicture }
-        let endsInPictures = packets.indices.contains { index in
-            packets[index].isDependentPicture && (lastKey.map { index > $0 } ?? true)
+    /// Applies the soft limits: drops disposable frames, then dependent ones.
+    private mutating func applySoftLimits() {
+        drop { $0.isDisposableFrame }
+        guard span > limits.frames else { return }
+        let lastKey = packets.lastIndex { $0.isKeyframe }
+        let endsInDependentFrames = packets.indices.contains { index in
+            packets[index].isDependentFrame && (lastKey.map { index > $0 } ?? true)
         }
-        drop { $0.isDependentPicture }
-        // Only a gap after the newest key picture reaches into the future.
-        if endsInPictures { isWaitingForKeyPicture = true }
-        if span > limits.keyPictures, packets.contains(where: \.isPicture) {
-            drop { $0.isPicture }
-            isWaitingForKeyPicture = true
+        drop { $0.isDependentFrame }
+        // Only a gap after the newest keyframe affects later frames.
+        if endsInDependentFrames { isWaitingForKeyframe = true }
+        if span > limits.keyframes, packets.contains(where: \.isFrame) {
+            drop { $0.isFrame }
+            isWaitingForKeyframe = true
         }
     }
 
-    /// The hard rules: whole groups of pictures from the oldest, sound by age, then anything but what is newest.
-    private mutating func cutBack() {
+    /// Applies the hard limits: drops whole GOPs from the oldest, audio by age, then everything but the newest packets.
+    private mutating func applyHardLimits() {
         guard let newest = packets.last else { return }
-        let oldestSound = newest.timestamp - limits.sound
-        drop { $0.isSound && $0.timestamp < oldestSound }
-        while bytes > limits.bytes || span > limits.sound, dropOldestGroup() {}
-        if bytes > limits.bytes || span > limits.sound { dropReplacedConfiguration() }
-        if bytes > limits.bytes { drop { $0.isSound } }
+        let oldestAudio = newest.timestamp - limits.audio
+        drop { $0.isAudioFrame && $0.timestamp < oldestAudio }
+        while bytes > limits.bytes || span > limits.audio, dropOldestGOP() {}
+        if bytes > limits.bytes || span > limits.audio { dropReplacedConfiguration() }
+        if bytes > limits.bytes { drop { $0.isAudioFrame } }
         if bytes > limits.bytes { drop { $0.isConfiguration } }
     }
 
-    /// Drops the pictures before the second key picture, or all of them; false when there are none.
-    private mutating func dropOldestGroup() -> Bool {
-        guard let start = packets.firstIndex(where: { $0.isPicture }) else { return false }
-        let next = packets[packets.index(after: start)...].firstIndex { $0.isKeyPicture }
+    /// Drops the frames before the second keyframe, or all of them; returns false when there are none.
+    private mutating func dropOldestGOP() -> Bool {
+        guard let start = packets.firstIndex(where: { $0.isFrame }) else { return false }
+        let next = packets[packets.index(after: start)...].firstIndex { $0.isKeyframe }
         let end = next ?? packets.endIndex
         var kept = CircularBuffer<MediaPacket>(initialCapacity: packets.count)
         for index in packets.indices {
             let packet = packets[index]
-            if index < end, packet.isPicture { count(dropOf: packet) } else { kept.append(packet) }
+            if index < end, packet.isFrame { count(dropOf: packet) } else { kept.append(packet) }
         }
         replace(with: kept)
-        if next == nil { isWaitingForKeyPicture = true }
+        if next == nil { isWaitingForKeyframe = true }
         return true
     }
 
-    /// Of several waiting configurations of one kind only the newest matters once the media between them is gone.
+    /// Keeps only the newest queued configuration of each kind, once the media between them is dropped.
     private mutating func dropReplacedConfiguration() {
         var seen: [MediaPacket.Content] = []
         var kept: [MediaPacket] = []
@@ -207,33 +207,33 @@ public struct CongestionQueue: Sendable {
 
     private mutating func count(dropOf packet: MediaPacket) {
         switch packet.content {
-        case .picture(_, isKey: true, _): dropped.keyPictures += 1
-        case .picture(_, isKey: false, isDisposable: true): dropped.disposablePictures += 1
-        case .picture, .videoEnd: dropped.pictures += 1
-        case .sound: dropped.sounds += 1
+        case .video(_, isKey: true, _): dropped.keyframes += 1
+        case .video(_, isKey: false, isDisposable: true): dropped.disposableFrames += 1
+        case .video, .videoEnd: dropped.referenceFrames += 1
+        case .audio: dropped.audioFrames += 1
         case .metadata, .videoConfiguration, .audioConfiguration: dropped.configurations += 1
         }
     }
 }
 
 extension MediaPacket {
-    fileprivate var isPicture: Bool {
+    fileprivate var isFrame: Bool {
         switch content {
-        case .picture, .videoEnd: true
-        case .metadata, .videoConfiguration, .audioConfiguration, .sound: false
+        case .video, .videoEnd: true
+        case .metadata, .videoConfiguration, .audioConfiguration, .audio: false
         }
     }
 
-    fileprivate var isSound: Bool {
-        if case .sound = content { true } else { false }
+    fileprivate var isAudioFrame: Bool {
+        if case .audio = content { true } else { false }
     }
 
-    fileprivate var isDisposablePicture: Bool {
-        if case .picture(_, isKey: false, isDisposable: true) = content { true } else { false }
+    fileprivate var isDisposableFrame: Bool {
+        if case .video(_, isKey: false, isDisposable: true) = content { true } else { false }
     }
 
-    /// A picture that is neither a key picture nor free to go by itself.
-    fileprivate var isDependentPicture: Bool {
-        if case .picture(_, isKey: false, isDisposable: false) = content { true } else { false }
+    /// Whether the packet is a frame that is neither a keyframe nor disposable.
+    fileprivate var isDependentFrame: Bool {
+        if case .video(_, isKey: false, isDisposable: false) = content { true } else { false }
     }
 }

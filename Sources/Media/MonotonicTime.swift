@@ -4,17 +4,17 @@ import Glibc
 import Darwin
 #endif
 
-/// A moment on the machine's monotonic clock, in nanoseconds; it never jumps when the wall clock is set.
+/// A time on the machine's monotonic clock, in nanoseconds; unaffected by changes of the wall clock.
 public struct MonotonicTime: Sendable, Hashable, Comparable {
-    /// Nanoseconds since a moment that is fixed while the machine runs.
+    /// Nanoseconds since a fixed origin, constant while the machine runs.
     public var nanoseconds: Int64
 
-    /// The moment that many nanoseconds after the clock's beginning.
+    /// Makes the time `nanoseconds` after the clock's origin.
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// The moment of the call, from CLOCK_MONOTONIC.
+    /// Returns the current time, from CLOCK_MONOTONIC.
     public static func now() -> MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -24,13 +24,12 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
     /// Whole milliseconds, rounded down: the unit of RTMP timestamps.
     public var milliseconds: Int64 { nanoseconds / 1_000_000 }
 
-    /// The moment `milliseconds` later (earlier when negative).
+    /// Returns the time `milliseconds` later (earlier when negative).
     public func advanced(milliseconds: Int64) -> MonotonicTime {
         MonotonicTime(nanoseconds: nanoseconds + milliseconds * 1_000_000)
     }
 
-    /// The moment `seconds` later (earlier when negative); what is further away than a century is a century away, and
-    /// what is no number is now.
+    /// Returns the time `seconds` later (earlier when negative), limited to a century either way; NaN adds nothing.
     public func advanced(seconds: Double) -> MonotonicTime {
         let bounded = seconds.isNaN ? 0 : min(max(seconds, -Self.century), Self.century)
         return MonotonicTime(nanoseconds: nanoseconds + Int64(bounded * 1e9))
@@ -38,28 +37,28 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
 
     private static let century = 3_155_760_000.0
 
-    /// Seconds from `other` to this moment; negative when this moment came first.
+    /// Returns the seconds from `other` to this time; negative when this time is earlier.
     public func seconds(since other: MonotonicTime) -> Double {
         Double(nanoseconds - other.nanoseconds) / 1e9
     }
 
-    /// Whether `left` came first.
+    /// Whether `left` is earlier than `right`.
     public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 }
 
-/// Where the time comes from, so that a test can move it by hand.
+/// A source of monotonic time that tests can replace.
 public protocol MonotonicClock: Sendable {
-    /// The present moment.
+    /// The current time.
     var now: MonotonicTime { get }
 }
 
 /// The machine's own monotonic clock.
 public struct SystemClock: MonotonicClock {
-    /// The machine's clock; there is but one.
+    /// Makes the clock.
     public init() {}
 
-    /// The moment of the call.
+    /// The current time, from CLOCK_MONOTONIC.
     public var now: MonotonicTime { .now() }
 }

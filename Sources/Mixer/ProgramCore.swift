@@ -4,46 +4,46 @@ import NIOCore
 import Stage
 import Synchronization
 
-/// The program itself: asks its clock what is due, and makes that picture or that quantum of sound.
+/// Produces the program: asks its clock what is due, and makes that frame or that quantum of audio.
 ///
-/// It neither waits nor sleeps nor decodes nor encodes; whoever drives it does. Owned by one thread.
+/// The core neither waits nor decodes nor encodes; the caller of `step(at:)` does. One thread owns it.
 ///
 /// The latency budget, from a host's packet in to the program's packet out, with the default configuration:
-/// 300 ms jitter target (arrival to turn; sound is taken 32 to 51 ms of it earlier, which is what lets it be encoded in
-/// time) + at most half a picture to the nearest one of the program, either way + 5 to 26 ms for the sound beside it,
-/// whose frames close every 21 ms. About 2 ms to compose and 9 ms to encode pass meanwhile. The limiter's 5 ms and the
-/// encoder's 21 ms of priming are in the sound's numbering and so do not come between picture and sound.
+/// 300 ms jitter target (arrival to presentation; audio is read 32 to 51 ms earlier, so that it can be encoded in time)
+/// + at most half a frame to the nearest program frame, either way + 5 to 26 ms until the matching audio is encoded,
+/// whose AAC frames end every 21 ms. Composing takes about 2 ms and encoding about 9 ms of that time. The limiter's
+/// 5 ms and the encoder's 21 ms of priming are part of the audio timestamps, so they add no A/V offset.
 final class ProgramCore {
-    /// More pictures than this on their way to the encoder, and the next one is left out.
-    static let mostPending = 2
-    /// Samples between two looks at the hosts' signals: a tenth of a second.
+    /// The next frame is skipped when more than this many frames wait for the encoder.
+    static let maximumPending = 2
+    /// Samples between two publications of the hosts' signals: a tenth of a second.
     private static let signalSpacing: Int64 = 4800
 
     private let configuration: ProgramConfiguration
     private let ring: CanvasRing
     private let output: any ProgramOutput
     private let signals: HostSignals?
-    private let gauge: LoadGauge?
-    /// One picture of three is left out, to have more time for the others.
-    var hasFewerPictures = false
+    private let loadMonitor: LoadMonitor?
+    /// Whether one frame of three is dropped to save processor time.
+    var reducesFrameRate = false
     private var clock: ProgramClock
-    private var director: PictureDirector
+    private var video: VideoMixer
     private var scene = Scene()
     private var hasScene = false
     private var hosts: [String: ProgramHost] = [:]
     private var leaving: [ProgramHost] = []
-    private let sound: ProgramSound
-    private let assets: AssetShelf
+    private let audio: AudioMixer
+    private let assets: AssetCache
     private var nextSignals = Int64.min
     /// Program time of the last step, in milliseconds.
     private var time: Double?
-    /// A host may come back from no tile.
+    /// Whether some host is still decoding what it missed while it had no tile.
     private var isAwaiting = false
     private var hasComposed = false
     private var statistics = MixerStatistics()
     private var composeSeconds = 0.0
-    private var soundSeconds = 0.0
-    /// Pictures and quanta made, and jumps, so far; says where among them a change took effect.
+    private var audioSeconds = 0.0
+    /// The number of frames and quanta made, and of jumps, so far; identifies when a change took effect.
     private(set) var steps: Int64 = 0
 
     init(
@@ -52,186 +52,186 @@ final class ProgramCore {
         ring: CanvasRing,
         output: any ProgramOutput,
         signals: HostSignals? = nil,
-        gauge: LoadGauge? = nil,
-        wardrobe: Wardrobe,
-        callDraftsman: @escaping () -> Void = {},
-        returns: (any ReturnOutput)? = nil,
-        music: SlateMusic = SlateMusic(AssetShelf())
+        loadMonitor: LoadMonitor? = nil,
+        overlayCache: OverlayCache,
+        requestRendering: @escaping () -> Void = {},
+        returns: (any MixMinusOutput)? = nil,
+        music: SlateMusic = SlateMusic(AssetCache())
     ) {
         self.configuration = configuration
         self.ring = ring
         self.output = output
         self.signals = signals
-        self.gauge = gauge
-        sound = ProgramSound(output: output, returns: returns, music: music)
-        assets = wardrobe.assets
+        self.loadMonitor = loadMonitor
+        audio = AudioMixer(output: output, returns: returns, music: music)
+        assets = overlayCache.assets
         clock = ProgramClock(anchor: anchor, frameRate: configuration.frameRate)
-        director = PictureDirector(
+        video = VideoMixer(
             ring: ring,
             rate: configuration.frameRate.perSecond,
-            wardrobe: wardrobe,
-            callDraftsman: callDraftsman
+            overlayCache: overlayCache,
+            requestRendering: requestRendering
         )
     }
 
-    /// Puts `scene` into force for everything made from now on.
+    /// Applies `scene` to everything made from now on.
     func apply(_ scene: Scene) {
-        if scene != self.scene { director.apply(scene) }
+        if scene != self.scene { video.apply(scene) }
         self.scene = scene
         hasScene = true
-        sound.apply(scene)
-        for host in hosts.values { place(host) }
+        audio.apply(scene)
+        for host in hosts.values { configure(host) }
     }
 
-    /// Gives the file that scenes call `asset`, between two steps.
+    /// Stores the file that scenes reference as `asset`; called between two steps.
     func provide(_ bytes: ByteBuffer, for asset: String) {
         assets.put(bytes, for: asset)
-        sound.takeInFiles()
+        audio.assetsDidChange()
     }
 
-    /// Takes in what of a slate's music has been decoded, between two steps.
+    /// Checks whether the slate's music is decoded; called between two steps.
     ///
     /// - Returns: Whether it can be played from now on, if that has changed.
-    func takeInMusic() -> Bool? { sound.lookForMusic() }
+    func updateMusicReadiness() -> Bool? { audio.updateReadiness() }
 
-    /// Says whether a slate's music can be played from now on.
-    func setMusic(ready isReady: Bool) { sound.setMusic(ready: isReady) }
+    /// Sets whether the slate's music can be played from now on.
+    func setMusic(ready isReady: Bool) { audio.setMusic(ready: isReady) }
 
-    /// Takes in what hosts that come back from no tile have missed, between two steps.
+    /// Ends the catch-up of hosts that have decoded what they missed while they had no tile; called between two steps.
     ///
-    /// - Returns: Of whom all is there now.
-    func takeInReturning() -> [String] {
+    /// - Returns: The ids of the hosts that have caught up.
+    func resumeReturningHosts() -> [String] {
         guard isAwaiting else { return [] }
-        let ready = hosts.filter { $0.value.hasCaughtUp(after: steps) }.keys.sorted()
+        let ready = hosts.filter { $0.value.isCaughtUp(after: steps) }.keys.sorted()
         for id in ready { catchUp(id) }
-        isAwaiting = hosts.values.contains(where: \.isReturning)
+        isAwaiting = hosts.values.contains(where: \.isCatchingUp)
         return ready
     }
 
-    /// Shows from now on what a host has missed while it was in no tile.
+    /// Shows from now on the frames that a host decoded to catch up.
     func catchUp(_ id: String) { hosts[id]?.catchUp() }
 
-    /// Takes a host in; one of the same id leaves.
+    /// Adds a host, and removes one with the same id.
     func add(_ input: HostInput) {
         remove(input.id)
         let host = ProgramHost(input)
-        place(host)
+        configure(host)
         hosts[input.id] = host
     }
 
-    /// Gives `host` its place in picture and sound.
-    private func place(_ host: ProgramHost) {
-        sound.place(host)
-        // Before the first scene nobody has a tile, and that says nothing.
-        let view = hasScene ? scene.view(of: host.input.id) : .whole
-        host.view(as: view, at: time, steps: steps)
-        if host.isReturning { isAwaiting = true }
+    /// Applies the scene's visibility and mix settings to `host`.
+    private func configure(_ host: ProgramHost) {
+        audio.configure(host)
+        // Before the first scene no host has a tile, which does not mean that it is hidden.
+        let visibility = hasScene ? scene.visibility(of: host.input.id) : .whole
+        host.setVisibility(visibility, at: time, steps: steps)
+        if host.isCatchingUp { isAwaiting = true }
         host.isConcealed = scene.concealed.contains(host.input.id)
     }
 
-    /// Takes a host out; its sound fades in the next quantum, its tile shows the colour.
+    /// Removes a host; its audio fades out in the next quantum, its tile shows the tile colour.
     func remove(_ id: String) {
         guard let host = hosts.removeValue(forKey: id) else { return }
         host.isLeaving = true
-        sound.place(host)
+        audio.configure(host)
         leaving.append(host)
     }
 
-    /// Makes one thing that is due at `now`.
+    /// Makes one frame or quantum that is due at `now`.
     ///
-    /// - Returns: When there is something to do again, if nothing is due at `now`.
+    /// - Returns: When the next one is due, if nothing is due at `now`.
     func step(at now: MonotonicTime) -> MonotonicTime? {
-        let nextPicture = clock.nextPicture
+        let nextFrame = clock.nextFrame
         switch clock.next(at: now) {
         case .wait(let moment):
             return moment
-        case .sound(let first):
+        case .audio(let first):
             let before = MonotonicSleep.threadSeconds()
             mix(from: first)
-            soundSeconds += MonotonicSleep.threadSeconds() - before
-        case .picture(let index, let sample, let isLate):
+            audioSeconds += MonotonicSleep.threadSeconds() - before
+        case .frame(let index, let sample, let isLate):
             time = ProgramTime.fractionalMilliseconds(ofSample: sample)
             let before = MonotonicSleep.threadSeconds()
             let began = MonotonicTime.now()
-            makePicture(index, sample: sample, isLate: isLate)
+            makeFrame(index, sample: sample, isLate: isLate)
             let spent = MonotonicSleep.threadSeconds() - before
             composeSeconds += spent
-            gauge?.composed(in: MonotonicTime.now().seconds(since: began), processor: spent)
+            loadMonitor?.composed(in: MonotonicTime.now().seconds(since: began), processor: spent)
             let lateness = clock.anchor.milliseconds(at: now) - ProgramTime.fractionalMilliseconds(ofSample: sample)
             statistics.largestLateness = max(statistics.largestLateness, lateness)
         case .jump:
             statistics.jumps += 1
-            statistics.jumpedPictures += clock.nextPicture - nextPicture
+            statistics.jumpedFrames += clock.nextFrame - nextFrame
         }
         steps += 1
         return nil
     }
 
-    /// The canvas of the newest picture.
-    var newestCanvas: Int { director.newestCanvas }
+    /// The canvas of the newest frame.
+    var newestCanvas: Int { video.newestCanvas }
 
-    /// What the program's thread counted; the processor seconds are its compose and sound parts.
+    /// Returns the counters of the program's thread; only the compose and audio processor seconds are filled in.
     func snapshot(at now: MonotonicTime) -> MixerStatistics {
         var result = statistics
         let time = clock.anchor.milliseconds(at: now)
         result.processor.compose = composeSeconds
-        result.processor.sound = soundSeconds
-        result.tilesDrawn = director.counters.drawn
-        result.tilesCopied = director.counters.copied
-        result.tilesKept = director.counters.kept
+        result.processor.audio = audioSeconds
+        result.tilesDrawn = video.counters.drawn
+        result.tilesCopied = video.counters.copied
+        result.tilesUnchanged = video.counters.unchanged
         result.hosts = hosts.values.map { $0.statistics(at: time) }.sorted { $0.id < $1.id }
         return result
     }
 
     private func mix(from first: Int64) {
-        let now = ProgramTime.fractionalMilliseconds(ofSample: first - ProgramTime.soundLead)
+        let now = ProgramTime.fractionalMilliseconds(ofSample: first - ProgramTime.audioLead)
         time = now
-        sound.mix(hosts, leaving: leaving, from: first, now: now)
-        if !leaving.isEmpty { leaving.removeAll { $0.hasGone } }
+        audio.mix(hosts, leaving: leaving, from: first, now: now)
+        if !leaving.isEmpty { leaving.removeAll { $0.isFinished } }
         publishSignals(at: now, from: first)
     }
 
     private func publishSignals(at now: Double, from first: Int64) {
         guard let signals, first >= nextSignals else { return }
-        // On a grid that quanta need not fit into, so that it is ten times a second on average.
+        // On a grid that is independent of the quanta, so that the average rate is ten times a second.
         nextSignals = max(nextSignals, first - Self.signalSpacing) + Self.signalSpacing
-        signals.publish(hosts.values.map { $0.signal(at: now) }, program: sound.takeSignal())
+        signals.publish(hosts.values.map { $0.signal(at: now) }, program: audio.readSignal())
     }
 
-    private func makePicture(_ index: Int64, sample: Int64, isLate: Bool) {
+    private func makeFrame(_ index: Int64, sample: Int64, isLate: Bool) {
         guard !isLeftOut(index) else {
-            statistics.sparedPictures += 1
+            statistics.shedFrames += 1
             return
         }
-        guard output.pendingPictures <= Self.mostPending else {
-            statistics.skippedPictures += 1
-            gauge?.skipped()
+        guard output.pendingFrames <= Self.maximumPending else {
+            statistics.skippedFrames += 1
+            loadMonitor?.skipped()
             return
         }
-        // A new scene may hide somebody: no picture may repeat what was before it.
-        if isLate, hasComposed, !director.hasNews { return repeatPicture(index) }
-        let previous = configuration.frameRate.sample(ofPicture: index - 1)
-        guard let canvas = director.compose(at: sample, after: previous, hosts: hosts) else {
-            if !director.hasNews { repeatPicture(index) } else { statistics.skippedPictures += 1 }
+        // A new scene may hide a host, so no frame may repeat an earlier one.
+        if isLate, hasComposed, !video.hasUnshownScene { return repeatFrame(index) }
+        let previous = configuration.frameRate.sample(ofFrame: index - 1)
+        guard let canvas = video.compose(at: sample, after: previous, hosts: hosts) else {
+            if !video.hasUnshownScene { repeatFrame(index) } else { statistics.skippedFrames += 1 }
             return
         }
         hasComposed = true
-        put(canvas, index)
+        send(canvas, index)
     }
 
-    /// The numbers of the others, and so their times, stay what they are; one that begins a group is never left out.
+    /// The other frames keep their indices and timestamps; a frame that begins a GOP is never dropped.
     private func isLeftOut(_ index: Int64) -> Bool {
-        hasFewerPictures && index % 3 == 2 && index % Int64(configuration.pictureGroupLength) != 0
+        reducesFrameRate && index % 3 == 2 && index % Int64(configuration.gopLength) != 0
     }
 
-    private func repeatPicture(_ index: Int64) {
+    private func repeatFrame(_ index: Int64) {
         statistics.lateTicks += 1
-        put(director.newestCanvas, index)
+        send(video.newestCanvas, index)
     }
 
-    private func put(_ canvas: Int, _ index: Int64) {
-        statistics.pictures += 1
-        ring.lend(canvas)
-        output.takePicture(canvas: canvas, index: index)
+    private func send(_ canvas: Int, _ index: Int64) {
+        statistics.frames += 1
+        ring.retain(canvas)
+        output.writeFrame(canvas: canvas, index: index)
     }
 }

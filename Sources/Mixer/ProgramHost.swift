@@ -1,41 +1,41 @@
 import Codecs
 import Synchronization
 
-/// One host as the program's thread sees it: what is shown of it, and what is heard.
+/// One host on the program's thread: its current frame and its audio.
 ///
 /// A class, so that the dictionary of hosts hands out references and nothing is moved per quantum.
 final class ProgramHost {
     let input: HostInput
-    var sound = HostSound()
-    private var selector = PictureSelector()
-    private var current: Picture?
+    var audio = HostAudio()
+    private var selector = FrameSelector()
+    private var currentFrame: VideoFrame?
     private var serial: Int64 = 0
-    private var presence = PicturePresence()
+    private var tileVisibility = TileVisibility()
     private var offset: Double?
     private var rate = 0.0
     var isLeaving = false
-    private var returning: Returning?
+    private var catchUpState: CatchUp?
 
-    /// A host that comes back from no tile.
-    private struct Returning {
+    /// The state of a host that got a tile again and decodes what it missed.
+    private struct CatchUp {
         let number: Int
-        /// How many steps the program had made.
+        /// The program's step count when the host got its tile.
         let began: Int64
-        /// What it had decoded before has been looked at; nothing follows it until the rest is there.
-        var isSeen = false
+        /// Whether the frames decoded earlier were checked; the tile is frozen until the rest is decoded.
+        var hasChecked = false
     }
 
-    /// Steps after which a host that comes back is shown as far as it has come: about a second.
-    private static let patience: Int64 = 120
+    /// Steps after which a host is shown even if it has not caught up: about a second.
+    private static let catchUpTimeout: Int64 = 120
 
-    /// Nothing of the host may be seen, whether it has a tile or not; nothing that comes meanwhile ever is.
+    /// Whether the host's video may not be shown, with or without a tile; frames that arrive meanwhile are discarded.
     var isConcealed = false {
         didSet {
             guard isConcealed != oldValue else { return }
             input.conceal(isConcealed)
             guard isConcealed else { return }
-            current = nil
-            presence = PicturePresence()
+            currentFrame = nil
+            tileVisibility = TileVisibility()
         }
     }
 
@@ -43,99 +43,139 @@ final class ProgramHost {
         self.input = input
     }
 
-    /// Says how it is seen.
+    /// Sets how the host is shown.
     ///
     /// - Parameters:
     ///   - time: Program time in milliseconds; nil before there is any.
-    ///   - steps: How many the program has made.
-    func view(as view: HostView, at time: Double?, steps: Int64) {
-        if let number = input.show(as: view, at: time) {
-            returning = Returning(number: number, began: steps)
-        } else if view == .hidden, returning != nil {
+    ///   - steps: The program's step count.
+    func setVisibility(_ visibility: HostVisibility, at time: Double?, steps: Int64) {
+        if let number = input.setVisibility(visibility, at: time) {
+            catchUpState = CatchUp(number: number, began: steps)
+        } else if visibility == .hidden, catchUpState != nil {
             catchUp()
         }
     }
 
-    /// It comes back from no tile, and what it missed is not shown yet.
-    var isReturning: Bool { returning != nil }
+    /// Whether the host got a tile again and its missed frames are not shown yet.
+    var isCatchingUp: Bool { catchUpState != nil }
 
-    /// Whether what it missed has been decoded, or it is high time.
-    func hasCaughtUp(after steps: Int64) -> Bool {
-        guard let returning else { return false }
-        return steps - returning.began >= Self.patience || input.media.withLock { $0.returns >= returning.number }
+    /// Returns whether the missed frames are decoded, or the timeout has passed.
+    func isCaughtUp(after steps: Int64) -> Bool {
+        guard let catchUpState else { return false }
+        return steps - catchUpState.began >= Self.catchUpTimeout
+            || input.media.withLock { $0.reappearances >= catchUpState.number }
     }
 
-    /// Shows from now on what it missed.
+    /// Shows the caught-up frames from now on.
     func catchUp() {
-        returning = nil
-        input.media.withLock { $0.join() }
+        catchUpState = nil
+        input.media.withLock { $0.finishCatchUp() }
     }
 
-    /// It has left and is no longer heard.
-    var hasGone: Bool { isLeaving && sound.isSilent }
+    /// Whether the host has left and its audio has faded out.
+    var isFinished: Bool { isLeaving && audio.isSilent }
 
-    /// Takes the host's next quantum of sound, which begins at program time `time` (ms); `now` is when.
-    func takeSound(time: Double, now: Double, isLevelling: Bool) {
+    /// Reads the host's next quantum of audio, which begins at program time `time` (ms); `now` is the current time.
+    func readAudio(time: Double, now: Double, isLevelling: Bool) {
         let present = input.advance(
             to: now,
-            isHeard: sound.program.isAudible,
-            isHeardByHosts: sound.talkback.isAudible
+            isAudible: audio.program.isAudible,
+            isInTalkback: audio.talkback.isAudible
         )
         (offset, rate) = (present.offset, present.rate)
-        (sound.program.permission, sound.talkback.permission) = present.permission
-        sound.read(from: input, offset: offset, rate: rate, time: time, isLevelling: isLevelling)
+        (audio.program.permission, audio.talkback.permission) = present.permission
+        audio.read(from: input, offset: offset, rate: rate, time: time, isLevelling: isLevelling)
     }
 
-    /// How loud it was since the last call, and what of it is decoded at `now` (milliseconds).
+    /// Returns the host's level since the last call, and which media is decoded at `now` (milliseconds).
     func signal(at now: Double) -> HostSignal {
-        let (pictures, soundEnd) = input.media.withLock { media in
+        let (frames, audioEnd) = input.media.withLock { media in
             (
-                media.pictureCount + media.hiddenPictures,
-                media.sound.headTime.map { $0 + Double(media.sound.count) / 48 }
+                media.frameCount + media.undecodedFrames,
+                media.audio.headTime.map { $0 + Double(media.audio.count) / 48 }
             )
         }
-        return sound.signal(of: input, pictures: pictures, soundEnd: soundEnd, now: now)
+        return audio.signal(of: input, frames: frames, audioEnd: audioEnd, now: now)
     }
 
-    /// What the host's tile shows for the picture that begins at `sample`.
+    /// Returns what the host's tile shows in the frame that begins at `sample`.
     ///
     /// - Parameters:
     ///   - time: The same in milliseconds of program time.
-    ///   - interval: Milliseconds from one picture to the next.
-    ///   - place: The tile.
-    func show(at sample: Int64, time: Double, interval: Double, in place: TilePlan.Place) -> TileContent {
-        let isHeld = returning?.isSeen ?? false
-        returning?.isSeen = true
-        let selected = isHeld ? nil : selectPicture(time: time, interval: interval)
+    ///   - interval: Milliseconds from one frame to the next.
+    ///   - placement: The tile.
+    func show(at sample: Int64, time: Double, interval: Double, in placement: TilePlan.TilePlacement) -> TileContent {
+        let isFrozen = catchUpState?.hasChecked ?? false
+        catchUpState?.hasChecked = true
+        let selected = isFrozen ? nil : selectFrame(time: time, interval: interval)
         if let selected {
-            current = selected
+            currentFrame = selected
             serial += 1
         }
-        let look = presence.advance(
+        let appearance = tileVisibility.advance(
             to: sample,
             hasNew: selected != nil,
-            isConcealed: place.isConcealed || isConcealed,
-            isScreen: place.isScreen
+            isConcealed: placement.isConcealed || isConcealed,
+            isScreen: placement.isScreen
         )
-        if look == .absent { current = nil }
-        return TileContent(picture: current, serial: current == nil ? 0 : serial, look: look)
+        if appearance == .absent { currentFrame = nil }
+        return TileContent(frame: currentFrame, serial: currentFrame == nil ? 0 : serial, appearance: appearance)
     }
 
-    private func selectPicture(time: Double, interval: Double) -> Picture? {
+    private func selectFrame(time: Double, interval: Double) -> VideoFrame? {
         guard let offset else { return nil }
         return input.media.withLock { media in
-            guard current != nil || !media.pictures.isEmpty else { return nil }
-            return selector.select(from: &media.pictures, hostTime: time - offset, interval: interval)
+            guard currentFrame != nil || !media.frames.isEmpty else { return nil }
+            return selector.select(from: &media.frames, hostTime: time - offset, interval: interval)
         }
     }
 
     func statistics(at now: Double) -> MixerStatistics.Host {
         var host = input.statistics(at: now)
-        host.picturesDropped += selector.dropped
-        host.picturesRepeated = selector.repeated
-        host.soundGaps = sound.gaps
-        host.soundSkips = sound.skips
-        host.decodeErrors += sound.errors
+        host.framesDropped += selector.dropped
+        host.framesRepeated = selector.repeated
+        host.audioGaps = audio.gaps
+        host.audioSkips = audio.skips
+        host.decodeErrors += audio.errors
         return host
+    }
+}
+
+/// Selects which of a host's frames a program frame shows: the newest by the middle of its duration, without waiting.
+///
+/// The decision boundary shifts by a 32nd of a program frame in the direction of the last decision: otherwise, when
+/// both rates are equal and the phases happen to meet, the rounding of timestamps to milliseconds would make frames
+/// repeat and drop alternately. A larger shift would increase the A/V offset by the same amount; it is 18 ms at most at
+/// 30 frames a second.
+struct FrameSelector: Sendable {
+    private var bias = 0.0
+    private(set) var dropped: Int64 = 0
+    private(set) var repeated: Int64 = 0
+
+    /// Removes the due frames from `queue` and returns the newest of them; nil when none is due.
+    ///
+    /// - Parameters:
+    ///   - hostTime: The start of the program frame in host time, milliseconds.
+    ///   - interval: The duration of a program frame in milliseconds.
+    mutating func select(from queue: inout Fifo<VideoFrame>, hostTime: Double, interval: Double) -> VideoFrame? {
+        let half = interval / 2
+        let border = hostTime + half + bias * half / 16
+        var count = 0
+        var newest: VideoFrame?
+        while let next = queue.first, Double(next.presentationTimestamp) <= border {
+            newest = queue.popFirst()
+            count += 1
+        }
+        switch count {
+        case 0:
+            repeated += 1
+            bias = -1
+        case 1:
+            break
+        default:
+            dropped += Int64(count - 1)
+            bias = 1
+        }
+        return newest
     }
 }

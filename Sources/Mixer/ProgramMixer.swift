@@ -4,11 +4,11 @@ public import NIOCore
 public import Stage
 import Synchronization
 
-/// Mixes many hosts into one program, in real time, on threads of its own.
+/// Mixes many hosts into one program, in real time, on its own threads.
 ///
-/// One thread is the program: it sleeps to the next picture or quantum of sound, takes what each host has ready, and
-/// never waits for any. One thread encodes and calls the sink. One thread per host decodes. With no host on air the
-/// program goes on with background and silence. See `ProgramCore` for the latency budget.
+/// The program's thread sleeps until the next frame or quantum of audio is due, uses what each host has decoded, and
+/// never waits for a host. One thread encodes and calls the sink. One thread per host decodes. Without hosts the
+/// program continues with background and silence. See `ProgramCore` for the latency budget.
 public final class ProgramMixer: Sendable {
     private enum Change: Sendable {
         case add(HostInput)
@@ -19,7 +19,7 @@ public final class ProgramMixer: Sendable {
     private struct File: Sendable {
         let asset: String
         let bytes: ByteBuffer
-        /// Its number in a recording.
+        /// The file's number in a recording.
         let number: Int
     }
 
@@ -28,16 +28,16 @@ public final class ProgramMixer: Sendable {
         var isStopped = false
         var scene: Scene?
         var changes: [Change] = []
-        /// Provided since the program's thread last looked.
+        /// Files provided since the program's thread last checked.
         var files: [File] = []
         var hosts: [String: HostInput] = [:]
         var decoders: [String: DecodeThread] = [:]
         var threads: [WorkerThread] = []
-        /// Processor time of hosts that have left.
+        /// Processor time of hosts that were removed.
         var past = MixerStatistics.Processor()
     }
 
-    /// What the program's own thread says about itself, twice a second.
+    /// Statistics of the program's thread, published twice a second.
     private struct Report: Sendable {
         var statistics = MixerStatistics()
         var programSeconds = 0.0
@@ -53,53 +53,54 @@ public final class ProgramMixer: Sendable {
     private let control = Mutex(Control())
     private let report = Mutex(Report())
     private let hostSignals = HostSignals()
-    let gauge: LoadGauge
-    private let returns: ReturnEncoders
+    let loadMonitor: LoadMonitor
+    private let returns: MixMinusEncoder
     private let music: SlateMusic
     private let recorder: ArrivalRecorder?
-    private let marks: WorkMarks?
-    private let onStuckDecoder: @Sendable (String) -> Void
-    private let drawingRoom: DrawingRoom
+    private let markers: DecodeMarkers?
+    private let onStalledDecoder: @Sendable (String) -> Void
+    private let overlayThread: OverlayRenderThread
 
     /// Prepares a program; its time begins now, so `start` should follow at once.
     ///
     /// - Parameters:
-    ///   - firstSample: Where the 48 kHz counter begins that all timestamps come from: timestamp zero for 0. Another
-    ///     mixer takes a program over by beginning after the last one's end.
-    ///   - encoderOptions: Further x264 parameters, `name=value` parted by colons; nil takes those of the preset.
-    ///   - returnSink: Takes the feeds of those hosts whom the scene names in `SoundScene.returns`, each packet with the
-    ///     host it is for: the program's pictures with the sound of everybody else, from a key picture on; called on a
-    ///     thread of its own.
-    ///   - recorder: Takes down all that arrives, so that the program can be made again.
-    ///   - marks: Where each host is marked while its media is decoded.
-    ///   - onUselessAsset: Told once of each file given by `provide` that cannot be drawn or played, and why; any thread.
-    ///   - onStuckDecoder: Told the name of an input whose decoder has not come back from a packet for about five
+    ///   - firstSample: The first value of the 48 kHz counter that all timestamps derive from; 0 is timestamp zero.
+    ///     Another mixer takes over a program by beginning after the last one's end.
+    ///   - encoderOptions: Further x264 parameters, `name=value` separated by colons; nil uses those of the preset.
+    ///   - returnSink: Receives the mix-minus feeds of the hosts in `AudioScene.returns`, each packet with its host:
+    ///     the program's video with the audio of all other hosts, beginning with a keyframe; called on a thread of its
+    ///     own.
+    ///   - recorder: Records everything that arrives, so that the program can be rendered again.
+    ///   - markers: The file in which each decode thread marks its host.
+    ///   - onUnusableAsset: Called once for each provided file that cannot be drawn or played, with the reason; any
+    ///     thread.
+    ///   - onStalledDecoder: Called with the id of an input whose decoder has worked on one packet for about five
     ///     seconds; on the program's thread. Its thread cannot be ended, only the process.
-    ///   - sink: Takes the program, first both decoder configurations, timestamps never decreasing; called on the
-    ///     encoder's thread, and should return soon.
-    /// - Throws: `CodecError` when the codecs do not take the configuration.
+    ///   - sink: Receives the program, first both decoder configurations, with timestamps that never decrease; called
+    ///     on the encoder's thread, and must return soon.
+    /// - Throws: `CodecError` when the codecs reject the configuration.
     public init(
         configuration: ProgramConfiguration,
         firstSample: Int64 = 0,
         encoderOptions: String? = nil,
         returnSink: @escaping @Sendable (_ host: String, MediaPacket) -> Void = { _, _ in },
         recorder: ArrivalRecorder? = nil,
-        marks: WorkMarks? = nil,
-        onUselessAsset: @escaping @Sendable (_ asset: String, _ reason: String) -> Void = { _, _ in },
-        onStuckDecoder: @escaping @Sendable (_ input: String) -> Void = { _ in },
+        markers: DecodeMarkers? = nil,
+        onUnusableAsset: @escaping @Sendable (_ asset: String, _ reason: String) -> Void = { _, _ in },
+        onStalledDecoder: @escaping @Sendable (_ input: String) -> Void = { _ in },
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws(CodecError) {
         self.configuration = configuration
         self.recorder = recorder
-        self.marks = marks
-        self.onStuckDecoder = onStuckDecoder
+        self.markers = markers
+        self.onStalledDecoder = onStalledDecoder
         recorder?.begin(configuration, firstSample: firstSample)
         anchor = ProgramAnchor(start: .now(), firstSample: firstSample)
-        gauge = LoadGauge(budget: 1 / configuration.frameRate.perSecond)
-        let assets = AssetShelf(onUseless: onUselessAsset)
-        drawingRoom = DrawingRoom(Wardrobe(assets))
+        loadMonitor = LoadMonitor(budget: 1 / configuration.frameRate.perSecond)
+        let assets = AssetCache(onUnusable: onUnusableAsset)
+        overlayThread = OverlayRenderThread(OverlayCache(assets))
         music = SlateMusic(assets)
-        let returns = ReturnEncoders(bitrate: configuration.audioBitrate * 1000, sink: returnSink)
+        let returns = MixMinusEncoder(bitrate: configuration.audioBitrate * 1000, sink: returnSink)
         self.returns = returns
         ring = try CanvasRing(width: configuration.width, height: configuration.height)
         encoder = try ProgramEncoder(
@@ -107,15 +108,15 @@ public final class ProgramMixer: Sendable {
             encoderOptions: encoderOptions,
             firstSample: firstSample,
             ring: ring,
-            gauge: gauge,
+            loadMonitor: loadMonitor,
             sink: { packet in
                 sink(packet)
-                returns.takeProgram(packet)
+                returns.writeProgramPacket(packet)
             }
         )
     }
 
-    /// Starts the threads; the program is on from here until `stop`.
+    /// Starts the threads; the program is on air until `stop`.
     ///
     /// A second call does nothing.
     public func start() {
@@ -127,15 +128,15 @@ public final class ProgramMixer: Sendable {
                 WorkerThread(name: "encoder") { self.runEncoder() },
                 WorkerThread(name: "returns") { self.runReturns() },
                 WorkerThread(name: "music") { self.music.run() },
-                WorkerThread(name: "drawing") { self.drawingRoom.run() },
+                WorkerThread(name: "drawing") { self.overlayThread.run() },
             ]
             for (id, input) in control.hosts { control.decoders[id] = DecodeThread(input) }
         }
     }
 
-    /// Ends the program; returns when all threads have, and no packet comes any more.
+    /// Ends the program; returns when all threads have ended, after which no packet is sent.
     ///
-    /// Not to be called from the sink.
+    /// Must not be called from the sink.
     public func stop() {
         let (threads, decoders) = control.withLock { control in
             control.isStopped = true
@@ -150,33 +151,33 @@ public final class ProgramMixer: Sendable {
         queue.close()
         returns.close()
         music.close()
-        drawingRoom.close()
+        overlayThread.close()
         for thread in threads.dropFirst() { thread.join() }
     }
 
-    /// Changes what is shown and heard, from the next picture on; any thread.
+    /// Applies a scene from the next frame on; any thread.
     public func apply(_ scene: Scene) {
-        returns.follow(scene.sound.returns)
+        returns.follow(scene.audio.returns)
         control.withLock { $0.scene = scene }
     }
 
-    /// A host's way in; the same one when it has been added before.
+    /// Returns the input of a host, and creates it unless it exists.
     ///
     /// Any thread.
     ///
     /// - Parameters:
-    ///   - jitterTarget: Milliseconds its media is held back; nil takes the program's own.
-    ///   - mayStandStill: What it sends is a screen, of which pictures come only when something changes.
-    public func addHost(_ id: String, jitterTarget: Int? = nil, mayStandStill: Bool = false) -> HostInput {
+    ///   - jitterTarget: Milliseconds of playout delay; nil uses the program's default.
+    ///   - isScreenShare: The video is a screen share, which sends frames only when something changes.
+    public func addHost(_ id: String, jitterTarget: Int? = nil, isScreenShare: Bool = false) -> HostInput {
         control.withLock { control in
-            if let known = control.hosts[id] { return known }
+            if let existing = control.hosts[id] { return existing }
             let input = HostInput(
                 id: id,
                 anchor: anchor,
                 jitterTarget: jitterTarget ?? configuration.jitterTarget,
-                mayStandStill: mayStandStill,
+                isScreenShare: isScreenShare,
                 recorder: recorder,
-                mark: marks?.mark(for: id)
+                marker: markers?.marker(for: id)
             )
             control.hosts[id] = input
             control.changes.append(.add(input))
@@ -185,7 +186,7 @@ public final class ProgramMixer: Sendable {
         }
     }
 
-    /// Takes a host out; what its input still gets is ignored.
+    /// Removes a host; packets that its input still receives are ignored.
     ///
     /// Any thread but the sink's.
     public func removeHost(_ id: String) {
@@ -195,7 +196,7 @@ public final class ProgramMixer: Sendable {
             let used = input.processor
             control.past.decode += used.decode
             control.past.compose += used.compose
-            control.past.sound += used.sound
+            control.past.audio += used.audio
             control.past.rest += used.rest
             input.close()
             return control.decoders.removeValue(forKey: id)
@@ -203,42 +204,42 @@ public final class ProgramMixer: Sendable {
         decoder?.stop()
     }
 
-    /// Gives the file that scenes call `asset`; returns at once, any thread.
+    /// Stores the file that scenes reference as `asset`; returns at once, any thread.
     ///
-    /// A scene may name it before it is here; until then, and when it cannot be read, the program does without.
+    /// A scene may reference it earlier; while the file is missing or unreadable, its overlay or music is left out.
     public func provide(_ bytes: ByteBuffer, for asset: String) {
         let file = File(asset: asset, bytes: bytes, number: recorder?.addFile(asset, bytes) ?? 0)
         control.withLock { control in
-            // Of those of one name the newest counts; and what the shelf would not keep need not wait for it.
+            // Only the newest file of each name counts, and no more files than the cache holds need to wait.
             control.files.removeAll { $0.asset == asset }
             control.files.append(file)
-            control.files.removeFirst(max(control.files.count - AssetShelf.limits.count, 0))
+            control.files.removeFirst(max(control.files.count - AssetCache.limits.count, 0))
         }
     }
 
-    /// Takes back what was given for `asset`; the program does without from now on, as if it had never come.
+    /// Removes the file of `asset`, as if it had never been provided.
     public func withdraw(_ asset: String) {
-        // A recording of arrivals knows of files alone, and nothing is drawn or played from an empty one.
+        // A recording of arrivals knows only files, and an empty file is neither drawn nor played.
         provide(ByteBuffer(), for: asset)
     }
 
-    /// Changes how long a host's media is held back, milliseconds; it moves there without a break.
+    /// Changes a host's playout delay in milliseconds; playback moves there gradually.
     ///
-    /// Any thread. What is no host is ignored, and so is the target that it has already.
+    /// Any thread. An unknown host and an unchanged target are ignored.
     public func setJitterTarget(_ target: Int, for id: String) {
         control.withLock { control in
-            guard let input = control.hosts[id], input.wantedJitterTarget != target else { return }
-            input.wantedJitterTarget = target
+            guard let input = control.hosts[id], input.requestedJitterTarget != target else { return }
+            input.requestedJitterTarget = target
             control.changes.append(.jitterTarget(input, target))
         }
     }
 
-    /// Makes the next picture a key picture; any thread.
-    public func requestKeyPicture() {
-        encoder.requestKeyPicture()
+    /// Makes the next frame a keyframe; any thread.
+    public func requestKeyframe() {
+        encoder.requestKeyframe()
     }
 
-    /// How it is going; at most half a second old.
+    /// The mixer's statistics; at most half a second old.
     ///
     /// Any thread.
     public var statistics: MixerStatistics {
@@ -248,46 +249,46 @@ public final class ProgramMixer: Sendable {
         let (program, encoding) = (result.processor, encoder.snapshot())
         result.processor.decode = past.decode
         result.processor.compose += past.compose
-        result.processor.rest = past.rest + report.programSeconds - program.compose - program.sound
-        result.processor.rest += report.encoderSeconds - encoding.encodeSeconds - encoding.soundSeconds
+        result.processor.rest = past.rest + report.programSeconds - program.compose - program.audio
+        result.processor.rest += report.encoderSeconds - encoding.encodeSeconds - encoding.audioSeconds
         result.processor.encode = encoding.encodeSeconds
-        result.processor.sound += past.sound + encoding.soundSeconds + report.returnSeconds
+        result.processor.audio += past.audio + encoding.audioSeconds + report.returnSeconds
         for used in inputs.map(\.processor) {
             result.processor.decode += used.decode
             result.processor.compose += used.compose
-            result.processor.sound += used.sound
+            result.processor.audio += used.audio
             result.processor.rest += used.rest
         }
         result.processor.rest = max(result.processor.rest, 0)
-        result.soundEncodeSeconds = encoding.soundSeconds
-        result.keyPictures = encoding.keyPictures
+        result.audioEncodeSeconds = encoding.audioSeconds
+        result.keyframes = encoding.keyframes
         result.bytesOut = encoding.bytes
         result.encodeErrors = encoding.errors
-        result.soundSamplesDropped = queue.droppedSamples
+        result.audioSamplesDropped = queue.droppedSamples
         return result
     }
 
-    /// How near the program is to the limit of its machine, and what it does without; any thread.
-    public var load: ProgramLoad { gauge.load }
+    /// The processor load and the degradation in force; any thread.
+    public var load: ProgramLoad { loadMonitor.load }
 
-    /// What became of the program's pictures; any thread.
+    /// Counts of the program's frames by outcome; any thread.
     public var frames: MixerFrames {
         let statistics = report.withLock { $0.statistics }
-        var frames = gauge.frames
+        var frames = loadMonitor.frames
         frames.lost = [
-            .compose: Int(statistics.lateTicks), .encode: Int(statistics.skippedPictures),
-            .degrade: Int(statistics.sparedPictures), .jump: Int(statistics.jumpedPictures),
-            .rendition: encoder.renditions.reduce(0) { $0 + Int($1.droppedPictures) },
+            .compose: Int(statistics.lateTicks), .encode: Int(statistics.skippedFrames),
+            .degrade: Int(statistics.shedFrames), .jump: Int(statistics.jumpedFrames),
+            .rendition: encoder.renditions.reduce(0) { $0 + Int($1.droppedFrames) },
         ]
         return frames
     }
 
-    /// What every input gives at this moment, in no order; at most a tenth of a second old.
+    /// The current signals of all inputs, in no order; at most a tenth of a second old.
     ///
     /// Any thread.
     public var signals: [HostSignal] { hostSignals.current }
 
-    /// How loud the program is at this moment; at most a tenth of a second old.
+    /// The program's current level; at most a tenth of a second old.
     ///
     /// Any thread.
     public var programSignal: ProgramSignal { hostSignals.program }
@@ -311,22 +312,24 @@ public final class ProgramMixer: Sendable {
             ring: ring,
             output: queue,
             signals: hostSignals,
-            gauge: gauge,
-            wardrobe: drawingRoom.wardrobe,
-            callDraftsman: { [drawingRoom] in drawingRoom.call() },
+            loadMonitor: loadMonitor,
+            overlayCache: overlayThread.overlayCache,
+            requestRendering: { [overlayThread] in overlayThread.call() },
             returns: returns,
             music: music
         )
-        var thrift = Thrift(core, encoder: encoder)
+        var degradation = DegradationController(core, encoder: encoder)
         var reportAt = MonotonicTime.now()
-        var watch = DecodeWatch()
-        while !takeChanges(core, &thrift) {
+        var stallMonitor = DecodeStallMonitor()
+        while !applyChanges(core, &degradation) {
             let now = MonotonicTime.now()
             if now >= reportAt {
                 publish(core, now)
-                if let stuck = watch.look(inputs.map { (id: $0.id, work: $0.work) }) { onStuckDecoder(stuck) }
-                if let step = gauge.look(now: now) {
-                    thrift.degrade(to: step, inputs)
+                if let stalled = stallMonitor.check(inputs.map { (id: $0.id, work: $0.work) }) {
+                    onStalledDecoder(stalled)
+                }
+                if let step = loadMonitor.evaluate(now: now) {
+                    degradation.degrade(to: step, inputs)
                     recorder?.record(.degrade(step), step: core.steps)
                 }
                 reportAt = now.advanced(milliseconds: 500)
@@ -348,8 +351,8 @@ public final class ProgramMixer: Sendable {
 
     private var inputs: [HostInput] { control.withLock { Array($0.hosts.values) } }
 
-    /// Gives the core what was asked for since the last step; returns whether to stop.
-    private func takeChanges(_ core: ProgramCore, _ thrift: inout Thrift) -> Bool {
+    /// Applies the changes requested since the last step; returns whether to stop.
+    private func applyChanges(_ core: ProgramCore, _ degradation: inout DegradationController) -> Bool {
         let (scene, changes, files, isStopped) = control.withLock { control in
             defer {
                 control.scene = nil
@@ -361,7 +364,7 @@ public final class ProgramMixer: Sendable {
         for change in changes {
             switch change {
             case .add(let input):
-                thrift.admit(input)
+                degradation.admit(input)
                 core.add(input)
                 recorder?.record(.add(input.recordedNumber), step: core.steps)
             case .remove(let id):
@@ -377,13 +380,56 @@ public final class ProgramMixer: Sendable {
             recorder?.record(.provide(file.number), step: core.steps)
         }
         if let scene {
-            thrift.apply(scene, to: inputs)
+            degradation.apply(scene, to: inputs)
             recorder?.record(.scene(scene), step: core.steps)
         }
-        let drawn = drawingRoom.wardrobe.takeIn()
+        let drawn = overlayThread.overlayCache.applyRendered()
         if !drawn.isEmpty { recorder?.record(.drawn(drawn), step: core.steps) }
-        for id in core.takeInReturning() { recorder?.record(.caughtUp(id), step: core.steps) }
-        if let isReady = core.takeInMusic() { recorder?.record(.music(isReady), step: core.steps) }
+        for id in core.resumeReturningHosts() { recorder?.record(.caughtUp(id), step: core.steps) }
+        if let isReady = core.updateMusicReadiness() { recorder?.record(.music(isReady), step: core.steps) }
         return isStopped
+    }
+}
+
+extension ProgramMixer {
+    /// Encodes the configured renditions, each on a thread of its own; to be called before `start`.
+    ///
+    /// - Parameter sink: Receives each rendition's packets with its name, first its decoder configurations, with
+    ///   timestamps that never decrease, on the program's clock; called on the rendition's thread.
+    /// - Throws: `CodecError` when the encoder rejects a rendition.
+    public func encodeRenditions(
+        sink: @escaping @Sendable (_ rendition: String, MediaPacket) -> Void
+    ) throws(CodecError) {
+        try encoder.encodeRenditions(hasThreads: true, sink: sink)
+    }
+
+    /// Statistics of each rendition; empty without renditions.
+    ///
+    /// Any thread.
+    public var renditions: [RenditionStatistics] { encoder.renditions }
+
+    /// Makes an image file of the program's next frame; any thread.
+    ///
+    /// - Parameter completion: Called on another thread, with nil when no file can be made; not called while there are
+    ///   no frames.
+    public func requestSnapshot(_ snapshot: Snapshot, completion: @escaping @Sendable (ByteBuffer?) -> Void) {
+        encoder.snapshots.requestSnapshot(snapshot, completion: completion)
+    }
+}
+
+extension ProgramRenderer {
+    /// Encodes the configured renditions like `ProgramMixer.encodeRenditions`, but inside `advance(to:)`.
+    public func encodeRenditions(
+        sink: @escaping @Sendable (_ rendition: String, MediaPacket) -> Void
+    ) throws(CodecError) {
+        try encoder?.encodeRenditions(hasThreads: false, sink: sink)
+    }
+
+    /// Statistics of each rendition.
+    public var renditions: [RenditionStatistics] { encoder?.renditions ?? [] }
+
+    /// Makes an image file of the program's next frame; `completion` is called on another thread.
+    public func requestSnapshot(_ snapshot: Snapshot, completion: @escaping @Sendable (ByteBuffer?) -> Void) {
+        encoder?.snapshots.requestSnapshot(snapshot, completion: completion)
     }
 }

@@ -1,26 +1,40 @@
 import Media
 
-/// What everybody may know of rooms, for a moment after it was found out.
+/// Caches the public audience figures of rooms for a moment.
 struct AudienceCache: Sendable {
-    /// Seconds for which it is told.
+    /// The lifetime of an entry, in seconds.
     static let lifetime = 1.0
-    /// Rooms remembered.
+    /// The maximum number of rooms.
     static let capacity = 1024
 
     private var entries: [String: (audience: PageAudience, at: MonotonicTime)] = [:]
 
-    /// What is known of a room's audience; nil when it is to be found out.
+    /// Returns the cached audience of a room; nil if there is none or it has expired.
     func audience(of room: String, now: MonotonicTime) -> PageAudience? {
         entries[room].flatMap { now.seconds(since: $0.at) < Self.lifetime ? $0.audience : nil }
     }
 
-    /// Remembers what was found out.
-    mutating func keep(_ audience: PageAudience, of room: String, now: MonotonicTime) {
+    /// Inserts the audience of a room.
+    mutating func insert(_ audience: PageAudience, of room: String, now: MonotonicTime) {
         if entries[room] == nil, entries.count >= Self.capacity {
             entries = entries.filter { now.seconds(since: $0.value.at) < Self.lifetime }
         }
-        // More rooms than that within a moment are found out each time.
+        // If the cache is full of current entries, further rooms are not cached.
         guard entries[room] != nil || entries.count < Self.capacity else { return }
         entries[room] = (audience, now)
+    }
+}
+
+/// The public audience figures of a room.
+public struct PageAudience: Sendable, Equatable {
+    /// Whether the program can be played.
+    public var isOnAir: Bool
+    /// The number of viewers over all protocols.
+    public var viewers: Int
+
+    /// Creates the figures from their parts.
+    public init(isOnAir: Bool, viewers: Int) {
+        self.isOnAir = isOnAir
+        self.viewers = viewers
     }
 }

@@ -1,12 +1,14 @@
+import Foundation
 public import HTTPTypes
 public import Hummingbird
 public import Logging
 public import Media
+import NIOCore
 
-/// The pages a browser shows: the operator's dashboard and the page to watch a room on.
+/// Serves the web pages: the operator's dashboard and the watch page.
 ///
-/// They are files and a thin door: everything they show comes from the control API, which a browser reaches by a
-/// session cookie in place of a token, and from the playlists. No file and no request of theirs leads to another origin.
+/// The pages are static files plus a few routes: their data comes from the control API, which a browser accesses with a
+/// session cookie instead of a token, and from the playlists. No page uses another origin.
 public struct PageSite: Sendable {
     let verify: @Sendable (_ token: String) async -> PageUser?
     let audience: @Sendable (_ room: String) -> PageAudience?
@@ -14,25 +16,25 @@ public struct PageSite: Sendable {
     let clock: any MonotonicClock
     let logger: Logger
     let files: StaticFiles
-    let sessions: Guarded<SessionBook>
-    let attempts: Guarded<LoginBudget>
-    let refusedLogins: Guarded<RefusedLogins>
-    let watched: Guarded<AudienceCache>
+    let sessions: LockedBox<SessionStore>
+    let attempts: LockedBox<LoginRateLimiter>
+    let refusedLogins: LockedBox<RefusedLoginLog>
+    let audienceCache: LockedBox<AudienceCache>
 
-    /// Takes what the pages ask.
+    /// Creates the site from its dependencies.
     ///
     /// - Parameters:
-    ///   - chartLibrary: The file of the chart library; where it is missing the dashboard shows its figures as tables.
-    ///   - takesDevices: Whether ids that devices keep for themselves are used: the watch page keeps one only then.
-    ///   - clock: For the age of sessions.
-    ///   - logger: Where refused logins are written down.
-    ///   - account: Under which name the logins of one client are counted together, by the fields of its request and the
-    ///     address at the other end of its connection; unless given, by that alone.
-    ///   - verify: Who a token lets in; nil for a token that lets nobody look at every room.
-    ///   - audience: What everybody may know of a room's audience; nil where there is no such room.
+    ///   - chartLibrary: The path of the chart library; without it the dashboard shows figures as tables.
+    ///   - usesDeviceIDs: Whether persistent device ids are used; only then the watch page stores one.
+    ///   - clock: The clock for the age of sessions.
+    ///   - logger: The logger for refused logins.
+    ///   - account: Returns the name under which a client's logins are rate-limited, from the header fields and the
+    ///     peer's address; by default that address.
+    ///   - verify: Returns the user of a token; nil if the token does not allow reading all rooms.
+    ///   - audience: Returns the public audience of a room; nil if there is no such room.
     public init(
         chartLibrary: String = StaticFiles.chartLibrary,
-        takesDevices: Bool = false,
+        usesDeviceIDs: Bool = false,
         clock: any MonotonicClock = SystemClock(),
         logger: Logger = Logger(label: "footlight.pages"),
         account: @escaping @Sendable (_ fields: HTTPFields, _ peer: String?) -> String? = { $1 },
@@ -44,16 +46,16 @@ public struct PageSite: Sendable {
         self.account = account
         self.clock = clock
         self.logger = logger
-        files = StaticFiles(chartLibrary: chartLibrary, takesDevices: takesDevices)
-        sessions = Guarded(SessionBook())
-        attempts = Guarded(LoginBudget())
-        refusedLogins = Guarded(RefusedLogins())
-        watched = Guarded(AudienceCache())
+        files = StaticFiles(chartLibrary: chartLibrary, usesDeviceIDs: usesDeviceIDs)
+        sessions = LockedBox(SessionStore())
+        attempts = LockedBox(LoginRateLimiter())
+        refusedLogins = LockedBox(RefusedLoginLog())
+        audienceCache = LockedBox(AudienceCache())
     }
 
-    /// The pages, and behind them the API for every other address.
+    /// Returns a responder for the pages that forwards all other requests to the API.
     ///
-    /// - Parameter api: What answers there; requests that come with a session's cookie reach it with its token.
+    /// - Parameter api: The API's responder, which receives the session's token instead of the cookie.
     public func responder<API: HTTPResponder<BasicRequestContext>>(before api: API) -> PageResponder<API> {
         PageResponder(pages: self, router: router().buildResponder(), api: api)
     }
@@ -62,7 +64,115 @@ public struct PageSite: Sendable {
         let router = Router(context: PageContext.self)
         addFiles(to: router)
         addSessions(to: router)
-        addWatching(to: router)
+        addWatchStatus(to: router)
         return router
+    }
+}
+
+/// The user of the dashboard.
+public struct PageUser: Sendable, Equatable {
+    /// The identity in the token.
+    public var identity: String
+    /// Whether the user may change what is on air, or only read.
+    public var mayCommand: Bool
+
+    /// Creates a user.
+    public init(identity: String, mayCommand: Bool) {
+        self.identity = identity
+        self.mayCommand = mayCommand
+    }
+}
+
+/// A request context that provides the peer's address, by which logins are counted.
+public struct PageContext: RequestContext {
+    /// The storage that every context has.
+    public var coreContext: CoreRequestContextStorage
+    /// The connection of the request.
+    private let channel: any Channel
+
+    /// Creates a context for a connection.
+    public init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+
+    /// The address of the client, or of the proxy in front of it.
+    var peer: String? { channel.remoteAddress?.ipAddress }
+
+    /// The context of the same request for the API.
+    var basic: BasicRequestContext {
+        BasicRequestContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+    }
+}
+
+/// The routes for the pages and their files.
+extension PageSite {
+    func addFiles(to router: Router<PageContext>) {
+        router.get("dashboard") { request, _ in answer("dashboard.html", request) }
+        router.get("watch/:room") { request, _ in answer("watch.html", request) }
+        router.get("site/**") { request, context in
+            answer(context.parameters.getCatchAll().joined(separator: "/"), request)
+        }
+        for path in ["dashboard", "watch/:room", "site/**"] as [RouterPath] {
+            router.head(path) { request, context in
+                let name =
+                    switch request.uri.path.split(separator: "/").first {
+                    case "dashboard": "dashboard.html"
+                    case "watch": "watch.html"
+                    default: context.parameters.getCatchAll().joined(separator: "/")
+                    }
+                return answer(name, request)
+            }
+        }
+    }
+
+    private func answer(_ name: String, _ request: Request) -> Response {
+        guard let file = files[name] else { return PageResponse.text(.notFound) }
+        // Revalidated on each use, so that an update of the gateway updates the pages.
+        var headers: HTTPFields = [.eTag: file.tag, .cacheControl: "no-cache"]
+        if request.headers[.ifNoneMatch] == file.tag { return Response(status: .notModified, headers: headers) }
+        headers[.contentType] = file.contentType
+        headers[.contentLength] = String(file.bytes.readableBytes)
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: file.bytes))
+    }
+}
+
+/// The routes for the watch page's status requests.
+extension PageSite {
+    private struct WatchAnswer: Encodable {
+        let isOnAir: Bool
+        let viewers: Int
+        /// Milliseconds since 1970, by which the page sets its clock for the displayed delay.
+        let now: Int
+
+        private enum CodingKeys: String, CodingKey {
+            case isOnAir = "on_air"
+            case viewers
+            case now
+        }
+    }
+
+    /// Returns a room's audience, cached for a moment: counting it is costly, and many pages poll.
+    private func recentAudience(of room: String) -> PageAudience? {
+        let now = clock.now
+        if let known = audienceCache.with({ $0.audience(of: room, now: now) }) { return known }
+        guard let found = audience(room) else { return nil }
+        audienceCache.with { $0.insert(found, of: room, now: now) }
+        return found
+    }
+
+    func addWatchStatus(to router: Router<PageContext>) {
+        router.get("watch/:room/status") { _, context in
+            guard let audience = recentAudience(of: context.parameters.get("room") ?? "") else {
+                return PageResponse.text(.notFound)
+            }
+            return try PageResponse.json(
+                WatchAnswer(
+                    isOnAir: audience.isOnAir,
+                    viewers: audience.viewers,
+                    now: Int(Date().timeIntervalSince1970 * 1000)
+                )
+            )
+        }
     }
 }

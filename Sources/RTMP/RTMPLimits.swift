@@ -1,97 +1,115 @@
 public import NIOCore
 
-/// What one RTMP server grants to its peers before it says no: times, sizes and counts.
+/// The timeouts, sizes and counts that an RTMP server grants to a peer.
 ///
-/// Every number bounds something a stranger decides. Memory is always given out by bytes received, never by a length
-/// that was only announced. What one connection may have kept for it at a time:
+/// Every value limits untrusted input. Memory is allocated for received bytes, never for an announced length. The
+/// buffered data of one connection is limited as follows:
 ///
-/// - the handshake, and all else before a stream is published or played: `preAuthBytes`;
-/// - chunk streams: `chunkStreams` headers, of which `partialMessages` have an unfinished message, `partialBytes` in all;
-/// - a player: `playingBytes`, as it may send no more in a minute;
-/// - a publisher: `partialBytes`, one whole message of `mediaMessageBytes` whose inner messages are being handled, and what
-///   one read from the socket gave;
-/// - AMF0: what `amfDepth`, `amfNodes` and `amfStringBytes` let one message of `commandMessageBytes` hold, until it is
-///   handled;
-/// - answers: `highWaterMark` unread, and `turnAnswerBytes` beyond; while so much waits, nothing more is read or handled.
+/// - before a stream is published or played, including the handshake: `preAuthBytes`;
+/// - chunk streams: `chunkStreams` headers, of which `partialMessages` have an unfinished message, `partialBytes` in
+///   total;
+/// - a player: `playingBytes` per minute;
+/// - a publisher: `partialBytes`, one complete message of `mediaMessageBytes` whose inner messages are being processed,
+///   and one socket read;
+/// - AMF0: the values that `amfDepth`, `amfNodes` and `amfStringBytes` allow in one message of `commandMessageBytes`;
+/// - responses: `highWaterMark` unread bytes plus `turnResponseBytes`; beyond, reading and processing are suspended.
 public struct RTMPLimits: Sendable {
-    // MARK: Before a stream is published or played
+    // MARK: Before publish or play
 
-    /// From the accepted connection to the end of the handshake (TLS included).
+    /// The time from the accepted connection to the end of the handshake, including TLS.
     public var handshakeTimeout: TimeAmount = .seconds(5)
-    /// From the accepted connection to an accepted publish or play.
+    /// The time from the accepted connection to an accepted publish or play.
     public var preAuthTimeout: TimeAmount = .seconds(10)
-    /// Bytes a peer may send before a publish or play was accepted, within a minute if it takes so long.
+    /// The bytes a peer may send per minute before a publish or play is accepted.
     public var preAuthBytes = 64 * 1024
-    /// Connections of one client that have not yet published or played; nil for any number.
+    /// The connections of one client that have neither published nor played; nil for no limit.
     public var preAuthConnectionsPerClient: Int? = 20
-    /// Connections of all clients that have not yet published or played.
+    /// The connections of all clients that have neither published nor played.
     public var preAuthConnections = 500
-    /// Of the places for those, one in this many is for clients that published within the last hour.
+    /// The divisor that gives the share of waiting slots reserved for clients that published within the last hour.
     public static let publishersShare = 5
-    /// Viewers of one client, a `PeerAddress.account`, that play at a time; nil for any number.
+    /// The concurrent viewers of one client (see `PeerAddress.account`); nil for no limit.
     public var playersPerClient: Int? = 64
-    /// Whether an address is that of a proxy that stands for many clients, so that it has no limits of a client.
+    /// Returns whether an address belongs to a proxy of many clients, which has no client limits.
     public var isProxy: @Sendable (_ address: String) -> Bool = { _ in false }
-    /// Connections in all.
+    /// The total number of connections.
     public var connections = 20_000
 
-    // MARK: While a stream is played
+    // MARK: During playback
 
-    /// Bytes a player may send in a minute, those before it played included: acknowledgements, answers to pings, and
-    /// commands such as `pause` are a few hundred.
+    /// The bytes a player may send per minute, including those before playback; acknowledgements, pings and commands
+    /// such as `pause` take a few hundred.
     public var playingBytes = 64 * 1024
 
     // MARK: Chunks and messages
 
-    /// The smallest chunk size a peer may choose; smaller ones cost more time than they carry media.
+    /// The smallest accepted chunk size; smaller ones cost disproportionate processing time.
     public var smallestChunkSize = 128
-    /// Bytes of an audio, video or aggregate message of a publisher.
+    /// The maximum bytes of a publisher's audio, video or aggregate message.
     public var mediaMessageBytes = 4 * 1024 * 1024
-    /// Bytes of any other message, and of any message of a peer that does not publish.
+    /// The maximum bytes of any other message, and of any message of a peer that does not publish.
     public var commandMessageBytes = 64 * 1024
-    /// Chunk streams that may carry an unfinished message at the same time.
+    /// The maximum number of chunk streams with an unfinished message.
     public var partialMessages = 8
-    /// Bytes of all unfinished messages of a connection together.
+    /// The maximum bytes of all unfinished messages of a connection.
     public var partialBytes = 8 * 1024 * 1024
-    /// Chunk streams a connection may use at all.
+    /// The maximum number of chunk streams of a connection.
     public var chunkStreams = 64
 
     // MARK: Turns of the event loop
 
-    /// Messages of one peer that are handled before the event loop's other peers have their turn.
+    /// The messages of one peer processed per turn.
     public var turnMessages = 50
-    /// Bytes of messages that are no media after which a turn is over.
+    /// The bytes of non-media messages processed per turn.
     public var turnCommandBytes = 16 * 1024
-    /// Bytes of answers after which a turn is over.
-    public var turnAnswerBytes = 64 * 1024
+    /// The bytes of responses written per turn.
+    public var turnResponseBytes = 64 * 1024
 
     // MARK: AMF0
 
-    /// Objects and arrays inside each other.
+    /// The maximum nesting depth.
     public var amfDepth = 32
-    /// Values in one message.
+    /// The maximum number of values in one message.
     public var amfNodes = 1024
-    /// Bytes of one string.
+    /// The maximum bytes of one string.
     public var amfStringBytes = 4096
-    /// Characters of one part of an application or stream name.
+    /// The maximum characters of one component of an application or stream name.
     public var nameLength = 128
 
-    // MARK: Keeping up
+    // MARK: Flow control and liveness
 
-    /// Bytes after which the peer is asked to acknowledge, and the window assumed until it names its own.
+    /// The acknowledgement window in bytes, announced to the peer and assumed for it by default.
     public var acknowledgementWindow: UInt32 = 2_500_000
-    /// From one ping to the next; of a viewer that takes media, the silence after which it is asked.
+    /// The ping interval; for a viewer that receives media, the silence after which it is pinged.
     public var pingInterval: TimeAmount = .seconds(30)
-    /// From a ping to the last moment for any byte in return.
+    /// The time from a ping to the deadline for any byte from the peer.
     public var pingTimeout: TimeAmount = .seconds(30)
-    /// From one ping to the next of a viewer that takes nothing, as of a program that stands still; three may stay
-    /// unanswered.
+    /// The ping interval of a viewer whose sent bytes do not increase; three pings may remain unanswered.
     public var viewerPingInterval: TimeAmount = .seconds(5)
-    /// Bytes waiting to be sent to a peer from which on it counts as one that takes nothing.
+    /// The number of pending output bytes above which a peer counts as not writable.
     public var highWaterMark = MediaWriter.highWaterMark
-    /// How long a refused peer may take to read why.
+    /// The time a rejected peer has to read the status.
     public var lingerTimeout: TimeAmount = .seconds(2)
 
-    /// The defaults.
+    /// Creates the default limits.
     public init() {}
+}
+
+/// The limits of one server, shared by all connections to keep the memory of an idle connection small.
+final class GrantedLimits: Sendable {
+    let limits: RTMPLimits
+
+    init(_ limits: RTMPLimits) {
+        self.limits = limits
+    }
+}
+
+/// A protocol violation or exceeded limit, after which the connection must be closed.
+public struct RTMPViolation: Error, Sendable, Equatable {
+    /// A description for the log.
+    public var reason: String
+
+    init(_ reason: String) {
+        self.reason = reason
+    }
 }

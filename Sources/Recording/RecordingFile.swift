@@ -1,29 +1,29 @@
 import Foundation
 import NIOCore
 
-/// One file of a recording, written fragment by fragment.
+/// A recording file, written fragment by fragment.
 ///
-/// Each fragment is handed to the system whole and brought to the disk (`fdatasync`) before the next is written, so that
-/// the death of the process costs nothing that was written, and a loss of power a fragment at most. A fragment that cannot
-/// be written whole is taken off again: what is there always ends with a whole one.
+/// Each fragment is synchronized to disk (`fdatasync`) before the next is written, so a process crash loses no written
+/// fragment and a power loss at most one. A partially written fragment is truncated, so the file always ends with a
+/// complete one.
 final class RecordingFile {
     private let descriptor: CInt
     private let reservedBytes: Int
-    /// Bytes of whole fragments.
+    /// The bytes of complete fragments.
     private(set) var bytes = 0
 
-    /// Makes the file.
+    /// Creates the file.
     ///
     /// - Parameters:
-    ///   - path: Where; there must be none yet.
-    ///   - reservedBytes: Bytes that must stay free on the disk.
+    ///   - path: The path, which must not exist yet.
+    ///   - reservedBytes: The bytes that must stay free on the disk.
     convenience init(path: String, reservedBytes: Int) throws(RecordingFault) {
         let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .system("make a file") }
+        guard descriptor >= 0 else { throw .system("create a file") }
         self.init(descriptor: descriptor, reservedBytes: reservedBytes)
     }
 
-    /// Takes over an open file.
+    /// Takes ownership of an open file.
     init(descriptor: CInt, reservedBytes: Int) {
         self.descriptor = descriptor
         self.reservedBytes = reservedBytes
@@ -33,14 +33,14 @@ final class RecordingFile {
         close(descriptor)
     }
 
-    /// Appends a fragment, all of it or nothing.
+    /// Appends a fragment completely or not at all.
     func append(_ fragment: ByteBuffer) throws(RecordingFault) {
         try requireSpace(fragment.readableBytes)
         do throws(RecordingFault) {
             try write(fragment)
-            guard fdatasync(descriptor) == 0 || errno == EINVAL else { throw .system("bring a file to the disk") }
+            guard fdatasync(descriptor) == 0 || errno == EINVAL else { throw .system("synchronize a file") }
         } catch {
-            // What is left of the fragment would only be noise at the end.
+            // Removes the partial fragment.
             if ftruncate(descriptor, off_t(bytes)) == 0 { _ = lseek(descriptor, off_t(bytes), SEEK_SET) }
             throw error
         }
@@ -71,4 +71,34 @@ final class RecordingFile {
         let free = Double(disk.f_bavail) * Double(disk.f_frsize)
         guard free >= Double(reservedBytes + needed) else { throw .reserveReached }
     }
+}
+
+/// An error of writing a recording.
+struct RecordingFault: Error, Equatable {
+    /// The attempted action.
+    let action: String
+    /// The cause reported by the system.
+    let reason: String
+
+    /// Makes an error from the last failed system call.
+    static func system(_ action: String, _ number: Int32 = errno) -> RecordingFault {
+        let code = POSIXErrorCode(rawValue: number)
+        let reason =
+            switch code {
+            case .ENOSPC, .EDQUOT: "no space is left on the disk"
+            case .EFBIG: "the file has reached the largest size that is allowed"
+            case .EROFS: "the disk can only be read"
+            case .EACCES, .EPERM: "access is denied"
+            default: code.map { POSIXError($0).localizedDescription } ?? "error \(number)"
+            }
+        return RecordingFault(action: action, reason: reason)
+    }
+
+    /// Writing on would use the reserved space.
+    static let reserveReached = RecordingFault(action: "write", reason: "no space is left on the disk but the reserve")
+}
+
+extension RecordingFault: CustomStringConvertible {
+    /// The action and the cause.
+    var description: String { "cannot \(action): \(reason)" }
 }

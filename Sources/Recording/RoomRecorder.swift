@@ -2,90 +2,91 @@ import Dispatch
 import Foundation
 import HLS
 import Media
+import NIOCore
 import Stage
 import Synchronization
 
-/// Records one room's program from a start to a stop, on a thread of its own.
+/// Records one room's program from start to stop, on its own thread.
 ///
-/// The program's event loop only puts packets into a bounded inbox; nothing it does waits for the disk.
+/// The program's event loop only appends to a bounded queue and never blocks on the disk.
 final class RoomRecorder: PacketSink {
-    /// What became of the recording; told on its thread, in order.
-    enum News: Sendable {
+    /// A change of the recording, reported in order on its thread.
+    enum Event: Sendable {
         /// The first file is open.
         case started(RecordedFile)
-        /// A file has ended, and the next one is open.
+        /// A file ended, and the next one is open.
         case rotated(RecordedFile)
-        /// All is written that was taken; nothing follows.
+        /// All packets are written; the last event.
         case ended
-        /// The disk took no more; nothing follows.
+        /// Writing failed; the last event.
         case failed(String)
     }
 
     let run: String
     private let room: (sid: String, name: String)
-    private let library: RecordingLibrary
+    private let library: RecordingStore
     private let configuration: RecordingConfiguration
-    private let report: @Sendable (News) -> Void
-    private let inbox: Mutex<RecordingInbox>
+    private let report: @Sendable (Event) -> Void
+    private let queue: Mutex<RecordingQueue>
     private let wake = DispatchSemaphore(value: 0)
-    private let present = Mutex<RecordedFile?>(nil)
+    private let current = Mutex<RecordedFile?>(nil)
 
     /// - Parameters:
-    ///   - room: Its sid and its unique name.
-    ///   - groupSeconds: Seconds between the program's key pictures.
+    ///   - room: The sid and the unique name of the room.
+    ///   - gopSeconds: The keyframe interval of the program in seconds.
     init(
         room: (sid: String, name: String),
-        groupSeconds: Double,
-        library: RecordingLibrary,
+        gopSeconds: Double,
+        library: RecordingStore,
         configuration: RecordingConfiguration,
-        report: @escaping @Sendable (News) -> Void
+        report: @escaping @Sendable (Event) -> Void
     ) {
         run = RecordedFile.makeRun()
         self.room = room
         self.library = library
         self.configuration = configuration
         self.report = report
-        inbox = Mutex(RecordingInbox(limit: configuration.queuedBytes))
+        queue = Mutex(RecordingQueue(limit: configuration.queuedBytes))
         let thread = Thread { [self] in
-            // The limit of a file's size is an error like any other here, and no reason to end the process.
+            // A file size limit is handled as an error here and must not end the process by a signal.
             var signals = sigset_t()
             sigfillset(&signals)
             pthread_sigmask(SIG_BLOCK, &signals, nil)
-            write(groupSeconds: groupSeconds)
+            write(gopSeconds: gopSeconds)
         }
         thread.name = "recorder"
         thread.stackSize = 512 << 10
         thread.start()
     }
 
-    /// The file that is being written, or was written last.
-    var file: RecordedFile? { present.withLock { $0 } }
+    /// The current file, or the last one.
+    var file: RecordedFile? { current.withLock { $0 } }
 
-    /// Packets that were not recorded because the disk was too slow.
-    var droppedPackets: Int { inbox.withLock { $0.dropped } }
+    /// The number of packets dropped because the disk was too slow.
+    var droppedPackets: Int { queue.withLock { $0.dropped } }
 
-    /// Takes one packet of the program; never blocks.
+    /// Queues a packet; never blocks.
     func receive(_ packet: MediaPacket) {
-        inbox.withLock { $0.append(packet) }
+        queue.withLock { $0.append(packet) }
         wake.signal()
     }
 
-    /// Another mixer has taken over.
+    /// Marks a change of the mixer.
     func publisherChanged() {
-        inbox.withLock { $0.publisherChanged() }
+        queue.withLock { $0.publisherChanged() }
     }
 
-    /// Ends the recording once what waits is written.
+    /// Ends the recording once the queued packets are written.
     func finish() {
-        inbox.withLock { $0.end() }
+        queue.withLock { $0.end() }
         wake.signal()
     }
 
-    // MARK: On the thread
+    // MARK: Recording thread
 
-    private func write(groupSeconds: Double) {
-        var cutter = RecordingCutter(
-            groupSeconds: groupSeconds,
+    private func write(gopSeconds: Double) {
+        var splitter = RecordingSplitter(
+            gopSeconds: gopSeconds,
             fileBytes: configuration.fileBytes,
             fileSeconds: configuration.fileSeconds
         )
@@ -93,27 +94,27 @@ final class RoomRecorder: PacketSink {
         do throws(RecordingFault) {
             while true {
                 wake.wait()
-                for item in inbox.withLock({ $0.takeAll() }) {
+                for item in queue.withLock({ $0.drain() }) {
                     switch item {
                     case .packet(let packet):
-                        for action in cutter.append(packet) { try carryOut(action, &file) }
+                        for action in splitter.append(packet) { try perform(action, &file) }
                     case .gap:
-                        cutter.gap()
+                        splitter.gap()
                     case .end:
-                        for action in cutter.finish() { try carryOut(action, &file) }
+                        for action in splitter.finish() { try perform(action, &file) }
                         return report(.ended)
                     }
                 }
             }
         } catch {
-            inbox.withLock { $0.end() }
+            queue.withLock { $0.end() }
             file = nil
             close(as: .failed)
             report(.failed(error.description))
         }
     }
 
-    private func carryOut(_ action: RecordingCutter.Action, _ file: inout RecordingFile?) throws(RecordingFault) {
+    private func perform(_ action: RecordingSplitter.Action, _ file: inout RecordingFile?) throws(RecordingFault) {
         switch action {
         case .open(let initialization, let age):
             file = try open(initialization, age: age)
@@ -121,10 +122,10 @@ final class RoomRecorder: PacketSink {
             guard let file else { return }
             try file.append(fragment)
             let bytes = file.bytes
-            let written = present.withLock { present in
-                present?.bytes = bytes
-                present?.duration = duration
-                return present
+            let written = current.withLock { current in
+                current?.bytes = bytes
+                current?.duration = duration
+                return current
             }
             if let written { library.update(written) }
         case .close:
@@ -147,19 +148,106 @@ final class RoomRecorder: PacketSink {
             codecs: initialization.codecs
         )
         let opened = try library.begin(next)
-        present.withLock { $0 = next }
+        current.withLock { $0 = next }
         try opened.append(initialization.data)
         report(last == nil ? .started(next) : .rotated(next))
         return opened
     }
 
     private func close(as state: RecordedFile.State) {
-        let ended = present.withLock { present -> RecordedFile? in
-            guard present?.state == .recording else { return nil }
-            present?.state = state
-            present?.endedAt = Date().timeIntervalSince1970
-            return present
+        let ended = current.withLock { current -> RecordedFile? in
+            guard current?.state == .recording else { return nil }
+            current?.state = state
+            current?.endedAt = Date().timeIntervalSince1970
+            return current
         }
         if let ended { library.end(ended) }
+    }
+}
+
+/// The packets waiting for the disk, in feed order and limited in bytes.
+///
+/// If the limit is reached, the current GOP is dropped completely, including its audio and everything up to the next
+/// keyframe, since a partial GOP could not be decoded to its end. Configurations are never dropped.
+struct RecordingQueue: Sendable {
+    enum Item: Sendable {
+        case packet(MediaPacket)
+        /// A discontinuity: packets are missing, or another mixer has taken over.
+        case gap
+        /// The end of the recording.
+        case end
+    }
+
+    private var items: [Item] = []
+    private var bytes = 0
+    private var isSkipping = false
+    private var hasEnded = false
+    private let limit: Int
+    /// The number of packets dropped before or after they were queued.
+    private(set) var dropped = 0
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    mutating func append(_ packet: MediaPacket) {
+        guard !hasEnded else { return }
+        if packet.isConfiguration {
+            items.append(.packet(packet))
+            return
+        }
+        if isSkipping {
+            guard packet.isKeyframe, fits(packet) else {
+                dropped += 1
+                return
+            }
+            isSkipping = false
+            items.append(.gap)
+        } else if !fits(packet) {
+            isSkipping = true
+            dropped += 1
+            if !packet.isKeyframe { dropNewestGOP() }
+            return
+        }
+        bytes += packet.body.readableBytes
+        items.append(.packet(packet))
+    }
+
+    mutating func publisherChanged() {
+        if !hasEnded { items.append(.gap) }
+    }
+
+    mutating func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        items.append(.end)
+    }
+
+    /// Removes and returns all items.
+    mutating func drain() -> [Item] {
+        defer {
+            items = []
+            bytes = 0
+        }
+        return items
+    }
+
+    private func fits(_ packet: MediaPacket) -> Bool {
+        bytes + packet.body.readableBytes <= limit
+    }
+
+    /// Removes the queued packets of the newest GOP.
+    private mutating func dropNewestGOP() {
+        var retained: [Item] = []
+        while let item = items.popLast() {
+            guard case .packet(let packet) = item, !packet.isConfiguration else {
+                retained.append(item)
+                continue
+            }
+            bytes -= packet.body.readableBytes
+            dropped += 1
+            if packet.isKeyframe { break }
+        }
+        items += retained.reversed()
     }
 }

@@ -6,34 +6,34 @@ import SQLiteStore
 public import Stage
 import Synchronization
 
-/// Keeps the list of revoked access tokens in a SQLite file of its own.
+/// Stores the list of revoked access tokens in its own SQLite file.
 ///
-/// The list is written as a whole, synced, on a queue of its own. A file that is damaged is put aside and another one
-/// written from what the gateway knows.
+/// Every save replaces the whole list, synced, on the store's own queue. A damaged file is quarantined and a new one
+/// written from the list that the gateway has in memory.
 public final class RevokedTokenStore: RevokedTokenStoring {
     private static let lockTimeout = 0.5
 
     private let path: String
     private let logger: Logger
-    /// Where the file is used, one thing at a time.
+    /// Serializes all access to the file.
     private let queue = DispatchQueue(label: "footlight.tokens", qos: .utility)
     private let database = Mutex<StoreDatabase?>(nil)
-    /// The file may hold entries that could not be read: they are read before anything is written in their place.
+    /// Whether the file may hold entries that could not be read yet; they are read before the list is replaced.
     private let isUnread = Atomic(false)
 
-    /// Makes a store; nothing is opened before `load()` or the first change.
+    /// Creates a store; `load()` or the first change opens the file.
     public init(path: String, logger: Logger) {
         self.path = path
         self.logger = logger
     }
 
-    /// The list of an earlier run; empty when there is none that can be read, which the log says then.
+    /// Loads the list of an earlier run; empty, with a log message, when it cannot be read.
     ///
-    /// To be called before anybody is let in. Takes as long as the disk does, 2 s at most while the file is locked.
+    /// Call it before any token is accepted. Takes as long as the disk does, 2 s at most while the file is locked.
     public func load() -> [RevokedToken] {
         queue.sync {
             var reason = ""
-            // A second try for a file that was damaged, and one more for one that was locked by who is just leaving.
+            // The second try follows a damaged file, the third one a lock of a process that is just exiting.
             for _ in 0..<3 {
                 do throws(StoreFault) {
                     return try read()
@@ -51,7 +51,7 @@ public final class RevokedTokenStore: RevokedTokenStoring {
         }
     }
 
-    /// Writes the whole list in place of the one before; returns when it is on disk.
+    /// Replaces the stored list; returns when it is on disk.
     public func save(_ tokens: @escaping @Sendable (_ found: [RevokedToken]) -> [RevokedToken]) async throws {
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             queue.async { [self] in
@@ -66,14 +66,13 @@ public final class RevokedTokenStore: RevokedTokenStoring {
         }
     }
 
-    /// Finds out, on the store's queue, whether the list could be written at this moment.
+    /// Checks, on the store's queue, whether the list could be written at this moment.
     ///
-    /// A file that was deleted, replaced or damaged meanwhile is written anew, and one that could not be read at the start
-    /// is read.
+    /// Rewrites a file that was deleted, replaced or damaged, and reads one that could not be read at startup.
     ///
     /// - Parameters:
     ///   - tokens: The list, as for `save`.
-    ///   - answer: Called on that queue with what is wrong, nil for nothing.
+    ///   - answer: Called on that queue with the problem, or nil.
     public func probe(
         _ tokens: @escaping @Sendable (_ found: [RevokedToken]) -> [RevokedToken],
         _ answer: @escaping @Sendable (_ problem: String?) -> Void
@@ -82,7 +81,7 @@ public final class RevokedTokenStore: RevokedTokenStoring {
             do throws(StoreFault) {
                 if isUnread.load(ordering: .relaxed) {
                     try replace(with: tokens)
-                    logger.notice("revoked tokens could be read after all", metadata: ["file": "\(path)"])
+                    logger.notice("revoked tokens were read after an earlier failure", metadata: ["file": "\(path)"])
                 } else {
                     try opened().probe()
                 }
@@ -90,7 +89,7 @@ public final class RevokedTokenStore: RevokedTokenStoring {
             } catch {
                 recover(from: error)
                 guard error.isOfFile, (try? replace(with: tokens)) != nil else { return answer(error.reason) }
-                answer("\(error.reason); written anew")
+                answer("\(error.reason); rewritten")
             }
         }
     }
@@ -108,7 +107,7 @@ public final class RevokedTokenStore: RevokedTokenStoring {
         }
     }
 
-    /// What is in the file and could not be read so far.
+    /// Reads the entries that could not be read so far.
     private func unread() throws(StoreFault) -> [RevokedToken] {
         guard isUnread.load(ordering: .relaxed) else { return [] }
         let found = try read()
@@ -164,7 +163,7 @@ public final class RevokedTokenStore: RevokedTokenStoring {
         return fresh
     }
 
-    /// Closes the file, so that the next use opens it anew; a damaged one is put aside.
+    /// Closes the file, so that the next use reopens it, and quarantines a damaged one.
     private func recover(from fault: StoreFault) {
         database.withLock { database in
             database?.close()
@@ -172,20 +171,20 @@ public final class RevokedTokenStore: RevokedTokenStoring {
         }
         guard case .damaged(let reason) = fault else { return }
         do {
-            let aside = try AsideFiles.put(path, as: "damaged", at: Date())
+            let quarantined = try QuarantinedDatabase.move(path, as: "damaged", at: Date())
             logger.error(
-                "the list of revoked tokens is damaged; put aside, rotate the signing key if any was leaked",
-                metadata: ["reason": "\(reason)", "file": "\(aside)"]
+                "the list of revoked tokens is damaged and quarantined; rotate the signing key if any token was leaked",
+                metadata: ["reason": "\(reason)", "file": "\(quarantined)"]
             )
         } catch {
             logger.error(
-                "the list of revoked tokens is damaged and cannot be put aside",
+                "the list of revoked tokens is damaged and cannot be quarantined",
                 metadata: ["reason": "\(reason)", "error": "\(error)"]
             )
         }
     }
 
-    /// The tables, a step for every version there ever was.
+    /// The schema, with one migration per version.
     private static var migrations: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 revoked tokens") { database in
@@ -207,7 +206,7 @@ public final class RevokedTokenStore: RevokedTokenStoring {
 }
 
 extension StoreFault {
-    /// Whether the file is not the one it was: another try has a new one.
+    /// Whether the file itself is unusable, so that a retry with a new file succeeds.
     fileprivate var isOfFile: Bool {
         switch self {
         case .damaged, .lost: true

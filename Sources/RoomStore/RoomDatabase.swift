@@ -1,14 +1,16 @@
+import Foundation
 import GRDB
 import SQLiteStore
+import Stage
 
-/// The rooms in SQLite; the one file that knows of it.
+/// The rooms in SQLite.
 ///
-/// A write-ahead log with a sync at each commit: whatever was saved is there after a crash of the process or of the
-/// machine, and what was not is not there in part.
+/// The write-ahead log is synced at each commit: a crash of the process or of the machine keeps every committed
+/// transaction and no part of any other.
 struct RoomDatabase: Sendable {
     let store: StoreDatabase
 
-    /// Opens the database, or makes it, and brings its tables up to date.
+    /// Opens or creates the database and migrates its schema.
     init(path: String, lockTimeout: Double) throws(StoreFault) {
         store = try StoreDatabase(
             path: path,
@@ -23,11 +25,11 @@ struct RoomDatabase: Sendable {
         store.close()
     }
 
-    /// Writes and takes away rooms in one transaction, and forgets ended rooms beyond the limits.
+    /// Writes and deletes rooms in one transaction, and deletes ended rooms beyond the limits.
     func save(
         _ rooms: [StoredRoom],
         removing gone: [String],
-        keptEnded: Int,
+        maximumEnded: Int,
         endedSince: Double
     ) throws(StoreFault) {
         try store.write { database in
@@ -40,12 +42,12 @@ struct RoomDatabase: Sendable {
                         SELECT sid FROM room WHERE ended_at IS NOT NULL ORDER BY ended_at DESC, sid LIMIT ?
                     ))
                     """,
-                arguments: [endedSince, keptEnded]
+                arguments: [endedSince, maximumEnded]
             )
         }
     }
 
-    /// All rooms, in order of the date of their last change.
+    /// Loads all rooms, ordered by the date of their last change.
     func load() throws(StoreFault) -> [StoredRoom] {
         try store.read { database in
             let rows = try Row.fetchAll(
@@ -76,9 +78,9 @@ struct RoomDatabase: Sendable {
         )
     }
 
-    // MARK: The shape
+    // MARK: Schema
 
-    /// The tables, a step for every version there ever was.
+    /// The schema, with one migration per version.
     private static var migrations: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 rooms") { database in
@@ -97,5 +99,39 @@ struct RoomDatabase: Sendable {
             )
         }
         return migrator
+    }
+}
+
+/// One row of the `room` table.
+struct StoredRoom: Sendable, Equatable {
+    var sid: String
+    var name: String
+    var status: String
+    /// Seconds since 1970.
+    var updatedAt: Double
+    /// Seconds since 1970; nil while in progress.
+    var endedAt: Double?
+    /// The `RoomRecord` as JSON.
+    var record: String
+}
+
+extension StoredRoom {
+    init(_ record: RoomRecord) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        self.init(
+            sid: record.sid,
+            name: record.settings.name,
+            status: record.status.rawValue,
+            updatedAt: record.updatedAt,
+            endedAt: record.endedAt,
+            record: String(decoding: try encoder.encode(record), as: UTF8.self)
+        )
+    }
+
+    func decoded() throws -> RoomRecord {
+        let room = try JSONDecoder().decode(RoomRecord.self, from: Data(record.utf8))
+        try room.validate()
+        return room
     }
 }

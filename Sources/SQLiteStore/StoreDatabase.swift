@@ -1,34 +1,35 @@
 import Foundation
 public import GRDB
 import Glibc
+import Synchronization
 
-/// A SQLite file with a write-ahead log: opened, checked and brought up to date, its errors told apart.
+/// A SQLite file with a write-ahead log, integrity check, migrations and classified errors.
 ///
-/// A crash of the process loses nothing that was committed. What one of the machine may lose, `Durability` says.
+/// A crash of the process loses no committed transaction; `Durability` says what a crash of the machine may lose.
 public struct StoreDatabase: Sendable {
-    /// When what was committed is on the disk; the raw value is SQLite's word for it.
+    /// When committed transactions are synced to disk; the raw value is SQLite's `synchronous` setting.
     public enum Durability: String, Sendable {
-        /// At each commit.
+        /// Synced at each commit.
         case everyCommit = "FULL"
-        /// At checkpoints only: a crash of the machine may lose the last seconds.
+        /// Synced at checkpoints only: a crash of the machine may lose the last seconds.
         case checkpoints = "NORMAL"
     }
 
     private let writer: any DatabaseWriter
     private let path: String
-    /// The file that was opened.
+    /// The identity of the file that was opened.
     private let identity: FileIdentity?
 
-    /// Opens a database, or makes it, checks its pages, and brings its tables up to date.
+    /// Opens or creates a database, checks its pages, and migrates its schema.
     ///
     /// - Parameters:
-    ///   - label: Names the database in messages of SQLite.
-    ///   - readers: Connections that read beside the one that writes, and hold it up no more than it them; with 0 there is
-    ///     one connection for everything.
-    ///   - lockTimeout: Seconds to wait for a database that somebody else has locked, each time.
-    ///   - migrations: The tables, a step for every version there ever was.
-    /// - Throws: `damaged` for what is no database, whose pages do not fit together, that holds other tables, or that a
-    ///   later version has changed.
+    ///   - label: The name of the database in messages of SQLite.
+    ///   - readers: The number of read-only connections, which neither block the writer nor are blocked by it; with 0
+    ///     one connection does everything.
+    ///   - lockTimeout: Seconds to wait for a lock of another process, per attempt.
+    ///   - migrations: The schema, with one migration per version.
+    /// - Throws: `damaged` for a file that is no database, fails the integrity check, has other tables, or was migrated
+    ///   by a later version.
     public init(
         path: String,
         label: String,
@@ -54,7 +55,7 @@ public struct StoreDatabase: Sendable {
                 configuration.maximumReaderCount = readers
                 writer = try DatabasePool(path: path, configuration: configuration)
             }
-            // Not while the connection is prepared: going over to the write-ahead log sets it anew.
+            // Not in `prepareDatabase`, because switching to the write-ahead log resets `synchronous`.
             try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(durability.rawValue)") }
             return writer
         }
@@ -67,48 +68,49 @@ public struct StoreDatabase: Sendable {
         identity = FileIdentity(path: path)
     }
 
-    /// Does everything in one transaction.
+    /// Runs `body` in one write transaction.
     ///
-    /// - Throws: `lost` when the file is no longer at its place, where a transaction would be written to nothing.
+    /// - Throws: `lost` when the file is no longer at its path, where the transaction would be lost.
     public func write<Outcome>(_ body: (Database) throws -> Outcome) throws(StoreFault) -> Outcome {
         try checkFile()
         return try StoreFault.translating { try writer.write(body) }
     }
 
-    /// Finds out whether the database could be written at this moment; changes nothing in it.
+    /// Checks whether the database could be written at this moment; changes nothing.
     ///
-    /// Takes as long as a lock of somebody else's lasts, up to the lock timeout.
+    /// Blocks while another process holds the write lock, up to the lock timeout.
     public func probe() throws(StoreFault) {
-        // A transaction without a change: the write lock is taken and given back.
+        // An empty transaction acquires and releases the write lock.
         try write { _ in }
     }
 
-    /// Checks that the file at the path is the one that is open, and still begins as a database does.
+    /// Checks that the file at the path is the open one and still has a SQLite header.
     ///
-    /// SQLite itself goes on with a file that was deleted, and with pages that it has in memory.
+    /// SQLite itself continues to use a deleted file, and pages that are cached in memory.
     private func checkFile() throws(StoreFault) {
         guard let identity else { return }
         guard let present = FileIdentity(path: path) else { throw .lost("the file is gone") }
         guard present == identity else { throw .lost("another file is in its place") }
-        guard DatabaseHeaders.shared.isDatabase(path: path, identity) else {
-            throw .damaged("the file does not begin as a database does")
+        guard DatabaseHeaderReader.shared.isDatabase(path: path, identity) else {
+            throw .damaged("the file has no SQLite header")
         }
     }
 
-    /// Reads from one moment of the database.
+    /// Runs `body` on a consistent snapshot of the database.
     public func read<Outcome>(_ body: (Database) throws -> Outcome) throws(StoreFault) -> Outcome {
         try StoreFault.translating { try writer.read(body) }
     }
 
-    /// Closes the file; what was committed is in it already.
+    /// Closes the database; committed transactions are in the file already.
     public func close() {
-        // Closing only tidies up; a reader that is still at work keeps it open a little longer.
+        // A read in progress keeps the file open a little longer.
         try? writer.close()
     }
 
-    /// Makes the file for its owner alone, and narrows the permissions of one that is there, with the two beside it.
+    /// Creates the file with mode 0600, and restricts the permissions of existing files to their owner.
     ///
-    /// SQLite gives the two beside it the permissions of the file. What cannot be made or changed here is left to it.
+    /// SQLite gives the `-wal` and `-shm` files the permissions of the database. Failures are left for SQLite to
+    /// report.
     private static func restrict(_ path: String) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 { Glibc.close(descriptor) }
@@ -119,5 +121,49 @@ public struct StoreDatabase: Sendable {
         let finding = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "no answer"
         guard finding == "ok" else { throw StoreFault.damaged(finding) }
         if try migrations.hasBeenSuperseded(database) { throw StoreFault.damaged("written by a later version") }
+    }
+}
+
+/// The device and inode of a file, whatever its name.
+struct FileIdentity: Equatable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+
+    /// Reads the identity of the file at a path; nil when there is none.
+    init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+}
+
+/// Reads the headers of database files through descriptors that stay open.
+///
+/// A process that closes any descriptor of a file loses all its locks on that file (fcntl(2)), those of SQLite too. So
+/// no descriptor is closed while its file is at the path.
+final class DatabaseHeaderReader: Sendable {
+    static let shared = DatabaseHeaderReader()
+
+    private let files = Mutex<[String: (identity: FileIdentity, file: Int32)]>([:])
+
+    /// Whether a file has a SQLite header; true for an empty file, which is a new database, and for one that cannot be
+    /// opened at this moment, whose content is unknown.
+    func isDatabase(path: String, _ identity: FileIdentity) -> Bool {
+        files.withLock { files in
+            if files[path]?.identity != identity {
+                let file = open(path, O_RDONLY | O_CLOEXEC)
+                guard file >= 0 else { return true }
+                for (path, known) in files where FileIdentity(path: path) != known.identity {
+                    close(known.file)
+                    files[path] = nil
+                }
+                files[path] = (identity, file)
+            }
+            guard let file = files[path]?.file else { return true }
+            var bytes = [UInt8](repeating: 0, count: 16)
+            let count = pread(file, &bytes, bytes.count, 0)
+            return count <= 0 || (count == bytes.count && bytes.elementsEqual(Array("SQLite format 3\0".utf8)))
+        }
     }
 }

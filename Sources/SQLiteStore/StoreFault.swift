@@ -1,22 +1,54 @@
-/// Why a database did not do what it was asked for.
+import GRDB
+
+/// Classifies why a database operation failed.
 public enum StoreFault: Error, Equatable {
-    /// Its content cannot be trusted or understood; nothing helps but another database.
+    /// The content cannot be trusted or understood; only a new database helps.
     case damaged(String)
-    /// Somebody else has it locked; another try may succeed.
+    /// Another process holds the lock; a retry may succeed.
     case locked(String)
-    /// There is no room for what is to be written; nothing is wrong with the database, which stays open.
+    /// The disk is full; the database itself is intact and stays open.
     case full(String)
-    /// Its file was deleted or replaced while it was open; what it held is not at its place any more.
+    /// The file was deleted or replaced while it was open; its content is no longer at the path.
     case lost(String)
-    /// Read-only, out of reach or on a disk that fails; another try may succeed.
+    /// The file is read-only, unreachable or on a failing disk; a retry may succeed.
     case unavailable(String)
 
-    /// What SQLite says of it, for the log.
+    /// The message of SQLite, for the log.
     public var reason: String {
         switch self {
         case .damaged(let reason), .locked(let reason), .full(let reason), .lost(let reason),
             .unavailable(let reason):
             reason
+        }
+    }
+}
+
+extension StoreFault {
+    /// Runs `body` and translates its errors to a `StoreFault`.
+    ///
+    /// - Parameter isOpen: Whether the database was opened already, so that `SQLITE_ERROR` means an unknown schema
+    ///   rather than an unsuitable path.
+    static func translating<Outcome>(
+        isOpen: Bool = true,
+        _ body: () throws -> Outcome
+    ) throws(StoreFault) -> Outcome {
+        do {
+            return try body()
+        } catch let fault as StoreFault {
+            throw fault
+        } catch let error as DatabaseError {
+            let reason = "\(error.extendedResultCode): \(error.message ?? "no message")"
+            switch error.resultCode {
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_MISMATCH: throw .damaged(reason)
+            case .SQLITE_ERROR where isOpen: throw .damaged(reason)
+            case .SQLITE_BUSY, .SQLITE_LOCKED: throw .locked(reason)
+            case .SQLITE_FULL: throw .full(reason)
+            default: throw .unavailable(reason)
+            }
+        } catch let error as RowDecodingError {
+            throw .damaged("\(error)")
+        } catch {
+            throw .unavailable("\(error)")
         }
     }
 }

@@ -1,18 +1,19 @@
-/// The rule for names of rooms, participants and outputs: `[A-Za-z0-9_-]{1,64}`.
+/// The naming rule of rooms, participants and outputs: `[A-Za-z0-9_-]{1,64}`.
 ///
-/// Names travel in addresses, file names, logs and metric labels, so nothing that needs escaping in any of them is let in.
+/// Names appear in URLs, file names, logs and metric labels, so characters that need escaping in any of them are
+/// refused.
 public enum NameRule {
-    /// What is wrong with a name.
+    /// The violations of the rule.
     public enum Fault: Sendable, Equatable {
         case empty
         case tooLong
         case wrongCharacters
     }
 
-    /// The longest name, in characters.
+    /// The maximum length, in characters.
     public static let maximumLength = 64
 
-    /// The first fault of `name`; nil for a good one.
+    /// Returns the first violation of `name`; nil for a valid one.
     public static func check(_ name: String) -> Fault? {
         let bytes = name.utf8
         if bytes.isEmpty { return .empty }

@@ -1,13 +1,13 @@
-/// What a participant may do in a room.
+/// The mode of a participant in a room.
 public enum ParticipantMode: String, Sendable, Hashable, Codable, CaseIterable {
     /// A host: publishes, and has a tile in the program.
     case sendAndReceive = "SEND_AND_RECV"
     /// Audience: watches and is counted.
     case receiveOnly = "RECV_ONLY"
-    /// Neither publishes nor watches; follows the room's events.
+    /// Does not publish or watch; receives the room's events.
     case signallingOnly = "SIGNALLING_ONLY"
 
-    /// Reads a mode by its name on the wire, the two deprecated names included, which are never written again.
+    /// Parses a mode by its API name; the two deprecated names are accepted but never written.
     public init?(wireName: String) {
         switch wireName {
         case "CONFERENCE": self = .sendAndReceive

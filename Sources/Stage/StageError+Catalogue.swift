@@ -1,10 +1,10 @@
-// Every refusal the stage and its control API give, with its number, cause and way out. The numbers and names are those
-// that clients of the source systems already match on: 53xxx and 201xx from Twilio, the four-digit ones from VideoSDK.
+// The errors of the stage and its control API, with code, cause and solution. The codes and names are those that
+// clients of the source systems already match on: 53xxx and 201xx from Twilio, the four-digit ones from VideoSDK.
 
 // MARK: Tokens
 
 extension StageError {
-    /// 20101: no token, or one that cannot be read or is signed by a key of others.
+    /// 20101: no token, a malformed one, or one signed with a foreign key.
     public static let tokenInvalid = StageError(
         code: 20101,
         name: "AccessTokenInvalidError",
@@ -31,7 +31,7 @@ extension StageError {
         solution: "Make the token with audience \"footlight\"",
         status: 401
     )
-    /// 20104: expired, or not valid yet.
+    /// 20104: expired, or not yet valid.
     public static let tokenExpired = StageError(
         code: 20104,
         name: "AccessTokenExpiredError",
@@ -40,7 +40,7 @@ extension StageError {
         solution: "Fetch a fresh token",
         status: 401
     )
-    /// 20106: a good token that does not allow this.
+    /// 20106: a valid token without the required grant.
     public static let tokenGrantsInvalid = StageError(
         code: 20106,
         name: "AccessTokenGrantsInvalidError",
@@ -49,7 +49,7 @@ extension StageError {
         solution: "Use a token that names the room, mode or right needed",
         status: 403
     )
-    /// 20106: an operator's token where logs and histories keep it.
+    /// 20106: an operator's token in a URL, which logs and histories would store.
     public static let operatorTokenInURL = StageError(
         code: 20106,
         name: "AccessTokenGrantsInvalidError",
@@ -59,7 +59,7 @@ extension StageError {
             + "thumbnail or participant, in that of an event stream a participant's",
         status: 403
     )
-    /// 404: the token is not on the list of revoked ones; the code is the HTTP status, as no source system has one.
+    /// 404: the token is not revoked; the code is the HTTP status, because no source system defines one.
     public static let tokenNotRevoked = StageError(
         code: 404,
         name: "TokenNotRevokedError",
@@ -68,7 +68,7 @@ extension StageError {
         solution: "List the revoked tokens",
         status: 404
     )
-    /// 20107: the signature is wrong.
+    /// 20107: the signature is invalid.
     public static let tokenSignatureInvalid = StageError(
         code: 20107,
         name: "AccessTokenSignatureInvalidError",
@@ -82,7 +82,7 @@ extension StageError {
 // MARK: Requests
 
 extension StageError {
-    /// 53004: a body that is not what the route takes.
+    /// 53004: a malformed request body.
     public static func malformed(_ detail: String) -> StageError {
         StageError(
             code: 53004,
@@ -94,7 +94,7 @@ extension StageError {
         )
     }
 
-    /// 53004 with status 413: more than the route reads.
+    /// 53004 with status 413: the body exceeds the limit of the route.
     public static let bodyTooLarge = StageError(
         code: 53004,
         name: "SignalingIncomingMessageInvalidError",
@@ -116,7 +116,7 @@ extension StageError {
         )
     }
 
-    /// 404 for an address that is no route; the code is the HTTP status, as no source system has one for it.
+    /// 404: unknown route; the code is the HTTP status, because no source system defines one.
     public static let unknownRoute = StageError(
         code: 404,
         name: "RouteNotFoundError",
@@ -126,7 +126,7 @@ extension StageError {
         status: 404
     )
 
-    /// 429 for who asks for too much at a time; the code is the HTTP status, as no source system has one for it.
+    /// 429: rate limit exceeded; the code is the HTTP status, because no source system defines one.
     public static func tooManyRequests(retryAfter: Int) -> StageError {
         StageError(
             code: 429,
@@ -140,8 +140,8 @@ extension StageError {
         )
     }
 
-    /// 500 for a fault of ours.
-    public static let internalFault = StageError(
+    /// 500: an internal error.
+    public static let internalError = StageError(
         code: 500,
         name: "InternalError",
         message: "The gateway failed to answer",
@@ -158,7 +158,7 @@ extension StageError {
         }
     }
 
-    /// Throws 3073 unless `value` lies in `range`; what is no number does not.
+    /// Throws 3073 unless `value` lies in `range`; NaN does not.
     static func check(_ value: Double, in range: ClosedRange<Double>, field: String) throws(StageError) {
         guard range.contains(value) else {
             throw .invalidParameter(field, "must be between \(text(range.lowerBound)) and \(text(range.upperBound))")
@@ -173,7 +173,7 @@ extension StageError {
 // MARK: Rooms
 
 extension StageError {
-    /// 53006: the gateway takes no more.
+    /// 53006: the gateway is at its limit.
     public static func serverBusy(retryAfter: Int?) -> StageError {
         StageError(
             code: 53006,
@@ -223,7 +223,7 @@ extension StageError {
         solution: "Notify the user that the Room is full",
         status: 409
     )
-    /// 53106 for somebody who wants to connect: no such room, or one that has ended.
+    /// 53106 for a new connection: the room does not exist or has ended.
     public static let roomNotFound = StageError(
         code: 53106,
         name: "RoomNotFoundError",
@@ -232,7 +232,7 @@ extension StageError {
         solution: "Create the room with the REST API first",
         status: 404
     )
-    /// 53106 for somebody who was in the room, and comes back with a session or an event's id.
+    /// 53106 for a returning client with a session or an event id.
     public static let roomGone = StageError(
         code: 53106,
         name: "RoomNotFoundError",
@@ -241,7 +241,7 @@ extension StageError {
         solution: "Tell the user that the room has ended",
         status: 404
     )
-    /// 53107: a limit nobody can want.
+    /// 53107: the limit is out of range.
     public static let maximumParticipantsOutOfRange = StageError(
         code: 53107,
         name: "RoomMaxParticipantsOutOfRangeError",
@@ -250,7 +250,7 @@ extension StageError {
         solution: "Use a value in that range",
         status: 400
     )
-    /// 53113: the name is taken.
+    /// 53113: the name is in use.
     public static let roomExists = StageError(
         code: 53113,
         name: "RoomRoomExistsError",
@@ -259,7 +259,7 @@ extension StageError {
         solution: "Use the existing room or another name",
         status: 409
     )
-    /// 53118: ended, by command.
+    /// 53118: ended by command.
     public static let roomCompleted = StageError(
         code: 53118,
         name: "RoomCompletedError",
@@ -300,7 +300,7 @@ extension StageError {
         solution: "Use only those characters",
         status: 400
     )
-    /// 53204: nobody by that sid or identity.
+    /// 53204: no participant with that sid or identity.
     public static let participantNotFound = StageError(
         code: 53204,
         name: "ParticipantNotFoundError",
@@ -309,7 +309,7 @@ extension StageError {
         solution: "List the participants",
         status: 404
     )
-    /// 53205: told to the older of two connections with one identity.
+    /// 53205: sent to the older of two connections with one identity.
     public static let duplicateIdentity = StageError(
         code: 53205,
         name: "ParticipantDuplicateIdentityError",
@@ -336,7 +336,7 @@ extension StageError {
         solution: "Use one of the three",
         status: 400
     )
-    /// 4010: no host more.
+    /// 4010: the maximum of hosts is reached.
     public static let tooManyHosts = StageError(
         code: 4010,
         name: "MAX_SPEAKER_REACHED",
@@ -345,7 +345,7 @@ extension StageError {
         solution: "Join as RECV_ONLY, or let a host step down",
         status: 409
     )
-    /// 4065: not for this token, or not for this participant.
+    /// 4065: not permitted for this token or participant.
     public static let changeModeFailed = StageError(
         code: 4065,
         name: "CHANGE_MODE_FAILED",
@@ -354,7 +354,7 @@ extension StageError {
         solution: "Use a token that allows the mode; a promotion is done by the participant",
         status: 403
     )
-    /// The last word to a reader that could not keep up; it may come back at once and has a snapshot then.
+    /// 53001: sent to a slow reader at its end; the reader may reconnect at once and receives a snapshot.
     public static let readerTooSlow = StageError(
         code: 53001,
         name: "SignalingConnectionDisconnectedError",
@@ -369,7 +369,7 @@ extension StageError {
 // MARK: Livestreams
 
 extension StageError {
-    /// 4014: nothing to stop or to add to.
+    /// 4014: no livestream to stop or to change.
     public static let livestreamNotRunning = StageError(
         code: 4014,
         name: "STOP_LIVESTREAM_FAILED",
@@ -378,7 +378,7 @@ extension StageError {
         solution: "Start the livestream first",
         status: 409
     )
-    /// 4015: an output that cannot be used.
+    /// 4015: an invalid output.
     public static func outputInvalid(_ detail: String, status: Int = 400) -> StageError {
         StageError(
             code: 4015,
@@ -389,7 +389,7 @@ extension StageError {
             status: status
         )
     }
-    /// 3054: it already runs.
+    /// 3054: the livestream is running.
     public static let livestreamAlreadyStarted = StageError(
         code: 3054,
         name: "LIVESTREAM_ALREADY_STARTED",

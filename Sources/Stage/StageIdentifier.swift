@@ -1,13 +1,13 @@
-/// Makes the stable ids of rooms, participants, tracks and sessions.
+/// Creates and validates the ids of rooms, participants, tracks and sessions.
 enum StageIdentifier {
-    /// `prefix` and 32 random hexadecimal digits.
+    /// Returns `prefix` and 32 random hexadecimal digits.
     static func make(_ prefix: String) -> String {
         var generator = SystemRandomNumberGenerator()
         return prefix + hexadecimal(bytes: 16, using: &generator)
     }
 
-    /// Whether a text has the shape of such an id.
-    static func isOne(_ text: String, _ prefix: String) -> Bool {
+    /// Whether a text has the format of such an id.
+    static func isValid(_ text: String, _ prefix: String) -> Bool {
         let digits = text.utf8.dropFirst(prefix.utf8.count)
         let isHexadecimal = digits.allSatisfy { byte in
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -1,42 +1,42 @@
 public import Stage
 
-/// When a player starts and stops to count.
+/// Configures when viewers start and stop to count, and the limits of the count.
 ///
-/// A viewer by connection (RTMP, HTTP-FLV) counts from the moment the fan-out reports that media flowed long enough,
-/// until its connection closes. A viewer by requests (HLS) has no connection to watch, so its time-outs are set here.
+/// A connection viewer (RTMP, HTTP-FLV) counts from qualification, which the fan-out reports, until its connection
+/// closes. An HLS viewer has no connection, so its timeouts are set here.
 public struct ViewershipConfiguration: Sendable, Equatable {
-    /// How long an ended session may come back as the same session, without a new join; seconds.
+    /// How long an ended session may resume without a new join, in seconds.
     public var grace: Double
-    /// The playlists' target duration in seconds; the time-outs of viewers by requests follow it.
+    /// The target duration of the playlists in seconds; the timeouts of HLS viewers derive from it.
     public var targetDuration: Double
-    /// How far apart two playlist fetches must be to prove that somebody watches; seconds.
+    /// The minimum distance of two playlist requests that qualify a session, in seconds.
     public var qualifyingGap: Double
-    /// For how long a player can go on from what it has in its buffer: as long as a playlist, and one segment; seconds.
+    /// The maximum playing time from a player's buffer, in seconds: the length of a playlist and one segment.
     ///
-    /// Who asks rarely counts that long after each request.
+    /// A player that polls rarely counts that long after each request.
     public var longestBuffer: Double
-    /// How far apart the first two playlists of a player that has fetched media may be; seconds.
+    /// The maximum distance of the first two playlist requests of a player that has received media, in seconds.
     public var longestInterval: Double
-    /// Viewers by requests that are remembered at once, over all rooms; further ones are refused and counted.
+    /// The maximum number of HLS viewers over all rooms; further ones are refused and counted.
     public var sessionLimit: Int
-    /// Sessions of one client, a `PeerAddress.account`, that are not proven to watch; further ones are refused, nil for none.
+    /// The maximum number of unqualified sessions per client, a `PeerAddress.account`; nil for no limit.
     public var unprovenPerClient: Int?
-    /// Anonymous sessions of one client that count as viewers; further ones play and do not count, nil for none.
+    /// The maximum number of anonymous viewers per client; further ones play without counting, nil for no limit.
     public var viewersPerClient: Int?
-    /// Players that are known by reports alone, under names that they made up, count without any media that was seen.
+    /// Whether players with reports only and unsigned names count without media.
     ///
-    /// Where a content network answers everything and tells nothing; anybody can make up such players.
+    /// For a CDN that forwards neither requests nor logs; such players can be forged.
     public var countsReportsAlone: Bool
-    /// Rooms that are remembered at once.
+    /// The maximum number of rooms.
     public var roomLimit: Int
-    /// How long the figures of an ended room stay in `metrics()`; seconds.
+    /// Retention of the figures of an ended room in `metrics()`, in seconds.
     public var retention: Double
-    /// Rooms that get a label of their own in `metrics()`, the fullest first; the rest are added up as `_other`.
+    /// The number of rooms with their own label in `metrics()`, by audience; the rest is summed as `_other`.
     public var labelledRooms: Int
-    /// Where viewers are taken to be of whom nobody knows it: the gateway's own country, ISO codes; empty for nowhere.
+    /// The default region of viewers, as ISO codes; empty for none.
     public var region: String
 
-    /// The values that the specification of the count names, unless given otherwise.
+    /// Creates a configuration with the specified defaults.
     public init(
         grace: Double = 30,
         targetDuration: Double = 2,
@@ -67,9 +67,9 @@ public struct ViewershipConfiguration: Sendable, Equatable {
         self.region = region
     }
 
-    /// How long after its last request a viewer still counts; seconds.
+    /// Returns how long a viewer counts after its last request, in seconds.
     ///
-    /// Longer for one that asks rarely. Connections have no such time: they close.
+    /// Players that poll rarely have a longer timeout; connections have none.
     public func timeout(of playback: PlaybackProtocol) -> Double {
         playback == .llhls ? max(10, 3 * targetDuration) : min(max(3 * targetDuration, 12), 30)
     }

@@ -2,138 +2,146 @@ import Media
 import Stage
 import Synchronization
 
-/// What the ledger gives to the history, and takes from it.
+/// Exchange with the history store.
 extension ViewershipLedger {
-    /// From now on what happens is kept until `takeHistory` takes it away.
-    public func keepHistory() {
-        book.withLock { $0.journal.isKept = true }
+    /// Enables the journal, from which `drainHistory` removes the changes.
+    public func enableHistory() {
+        roomReports.withLock { $0.journal.isEnabled = true }
     }
 
-    /// What changed since the last time; to be called once a second, and to be written in one transaction.
-    public func takeHistory() -> HistoryBatch {
+    /// Removes and returns the changes since the last call; call it once a second and write them in one transaction.
+    public func drainHistory() -> HistoryBatch {
         let now = clock.now
         var generation = 0
-        let cut = cut(at: now, hasLastHits: true) { book in
-            generation = book.journal.generation
-            book.journal.cut()
-            return book.rooms
+        let snapshot = snapshot(at: now, hasLastHits: true) { roomReports in
+            generation = roomReports.journal.generation
+            roomReports.journal.snapshot()
+            return roomReports.rooms
         }
-        let figures = cut.figures()
+        let figures = snapshot.figures()
         let groups = figures.mapValues(\.groups)
-        return book.withLock { book in
-            // A room ended meanwhile: what this cut says of it is older than what the history has. A second later then.
-            if book.journal.generation == generation {
+        return roomReports.withLock { roomReports in
+            // A room ended meanwhile, and the history is newer than this snapshot; it is retried a second later.
+            if roomReports.journal.generation == generation {
                 let minute = minute(at: now)
-                book.writeTotal(minute: minute)
+                roomReports.writeTotal(minute: minute)
                 let lag = logLag.load(ordering: .relaxed)
-                book.journal.add(RunCounters(startups: cut.startups, beats: cut.beats, logLag: lag > 0 ? lag : nil))
-                for (shard, ages) in cut.lastHits.enumerated() {
-                    let hits = LastHits(asOf: wall.date(of: now.milliseconds), ages: ages)
-                    book.journal.add(hits, shard: UInt8(shard))
+                roomReports.journal.add(
+                    RunCounters(startups: snapshot.startups, requests: snapshot.requests, logLag: lag > 0 ? lag : nil)
+                )
+                for (shard, ages) in snapshot.lastHits.enumerated() {
+                    let hits = LastHits(asOf: wallClock.date(of: now.milliseconds), ages: ages)
+                    roomReports.journal.add(hits, shard: UInt8(shard))
                 }
                 var all: [ViewerGroup: Int] = [:]
-                for (room, entry) in book.rooms where entry.ended == nil {
+                for (room, entry) in roomReports.rooms where entry.ended == nil {
                     let figures = figures[room] ?? RoomFigures()
                     all.merge(groups[room] ?? [:], uniquingKeysWith: +)
-                    book.journal.add(groups[room] ?? [:], epoch: entry.epoch, minute: minute)
-                    let air = book.air(of: room, until: now.milliseconds)
-                    book.journal.add(figures, room: room, entry: entry, air: air, minute: minute)
-                    book.journal.add(row(room, entry, figures, at: now))
-                    book.noteWritten(room, at: now.milliseconds)
+                    roomReports.journal.add(groups[room] ?? [:], epoch: entry.epoch, minute: minute)
+                    let air = roomReports.air(of: room, until: now.milliseconds)
+                    roomReports.journal.add(figures, room: room, entry: entry, air: air, minute: minute)
+                    roomReports.journal.add(row(room, entry, figures, at: now))
+                    roomReports.markWritten(room, at: now.milliseconds)
                 }
-                book.journal.add(all, epoch: 0, minute: minute)
+                roomReports.journal.add(all, epoch: 0, minute: minute)
             }
-            return book.journal.take(asOf: wall.date(of: now.milliseconds))
+            return roomReports.journal.drain(asOf: wallClock.date(of: now.milliseconds))
         }
     }
 
-    /// The batch that was taken last is on disk; nothing else was taken since.
+    /// Confirms that the last drained batch is on disk, before another one is drained.
     ///
-    /// From then on the time that viewers by requests watched is told as far as it is there, so that a kill takes nothing back.
-    public func historyWritten() {
+    /// From then on reports include the watch time of HLS viewers up to that batch, so that a kill reverts nothing.
+    public func confirmHistoryWritten() {
         let now = clock.now.milliseconds
-        book.withLock { $0.journal.confirm(at: now) }
+        roomReports.withLock { $0.journal.confirm(at: now) }
     }
 
-    /// The steps of sessions since the last time, and until when this process says that it lives, milliseconds since 1970.
+    /// Removes and returns the session steps, and the time until which this process declares to live (ms since 1970).
     ///
-    /// To be called some twenty times a second, and to be written at once: a later run counts connections until then. It is
-    /// `lead` ahead of the clock, so that nothing that was told of them is taken back.
-    public func takeSteps() -> (livesUntil: Int64, steps: [SessionStep]) {
-        let moment = wall.date(of: clock.now.milliseconds) + Self.lead
-        return (moment, book.withLock { $0.journal.takeSteps() })
+    /// Call it about twenty times a second and write the result at once: after a kill, connections count until then.
+    /// The time is `livenessLead` ahead of the clock, so that no reported time is reverted.
+    public func drainSteps() -> (aliveUntil: Int64, steps: [SessionStep]) {
+        let moment = wallClock.date(of: clock.now.milliseconds) + Self.livenessLead
+        return (moment, roomReports.withLock { $0.journal.drainSteps() })
     }
 
-    /// From now on `write`, which is to take the steps and write them, is called before figures are told that have some.
+    /// Sets the function that drains and writes the steps before a report that depends on them.
     ///
-    /// It is called on the thread that asks for the figures.
-    public func beforeTellingSteps(_ write: @escaping @Sendable () -> Void) {
+    /// It is called on the thread of the report.
+    public func setStepWriter(_ write: @escaping @Sendable () -> Void) {
         stepWriting.withLock { $0 = write }
     }
 
-    /// What `takeSteps` handed out is written: of connections no more is told than until then.
+    /// Confirms that drained steps are written: reports count connections up to that time.
     ///
-    /// - Parameter moment: As `takeSteps` said it.
-    public func stepsWritten(livesUntil moment: Int64) {
-        let (promised, now) = (wall.monotonic(of: moment), clock.now.milliseconds)
-        book.withLock { $0.journal.promised = (promised, now) }
+    /// - Parameter moment: The time that `drainSteps` returned.
+    public func confirmStepsWritten(aliveUntil moment: Int64) {
+        let (declaredAlive, now) = (wallClock.monotonic(of: moment), clock.now.milliseconds)
+        roomReports.withLock { $0.journal.declaredAlive = (declaredAlive, now) }
     }
 
-    /// Milliseconds, twice the time between two calls of `takeSteps`.
-    private static let lead: Int64 = 100
+    /// Twice the interval of `drainSteps`, in milliseconds.
+    private static let livenessLead: Int64 = 100
 
-    /// The history begins anew: the next batch holds every broadcast that is on.
-    public func repeatBroadcasts() {
-        book.withLock { $0.journal.repeatBroadcasts() }
+    /// Includes every broadcast in progress in the next batch, for a new database.
+    public func rewriteBroadcasts() {
+        roomReports.withLock { $0.journal.rewriteBroadcasts() }
     }
 
-    /// Takes over what an earlier run left; to be called behind `keepHistory` and before anything happens.
+    /// Restores the state of an earlier run; call it after `enableHistory` and before any event.
     ///
-    /// Joins that it counted are not counted again, counters go on where they were, and viewers by requests count until
-    /// their time-out.
+    /// Restored joins are not counted again, counters continue, and HLS viewers count until their timeout.
     public func restore(_ recovered: RecoveredAudience) {
         guard let lastWritten = recovered.lastSeen else { return }
         hasRestored.store(true, ordering: .relaxed)
         let now = clock.now.milliseconds
-        let lastSeen = max(lastWritten, min(recovered.livedUntil ?? lastWritten, wall.date(of: now)))
-        // What logs are still to tell is as late as it was.
+        let lastSeen = max(lastWritten, min(recovered.livedUntil ?? lastWritten, wallClock.date(of: now)))
+        // Logs are assumed to be as late as before.
         logsLag(milliseconds: recovered.logLag)
         let names = Dictionary(recovered.broadcasts.map { ($0.epoch, $0.room) }) { $1 }
-        book.withLock { book in
-            book.restore(recovered, at: now)
+        roomReports.withLock { roomReports in
+            roomReports.restore(recovered, at: now)
             for row in recovered.totals {
                 guard let dimensions = row.key.dimensions else { continue }
-                book.journal.restore(Cell.Counts(row), room: row.key.room, dimensions: dimensions)
+                roomReports.journal.restore(Cell.Counts(row), room: row.key.room, dimensions: dimensions)
             }
         }
         let sessions = recovered.sessions.filter { names[$0.epoch] != nil && $0.shard < SessionID.shardCount }
         let steps = Dictionary(grouping: recovered.steps, by: \.code)
         let connections = sessions.filter(\.dimensions.playback.isContinuous).map { row in
-            Unwritten(row, (steps[row.code] ?? []).filter { $0.epoch == row.epoch }, from: lastWritten, to: lastSeen)
+            UnwrittenConnection(
+                row,
+                (steps[row.code] ?? []).filter { $0.epoch == row.epoch },
+                from: lastWritten,
+                to: lastSeen
+            )
         }
         withShard(0) { shard in
             for row in recovered.totals {
                 guard let dimensions = row.key.dimensions, names[row.key.epoch] != nil else { continue }
                 shard.restore(Cell.Counts(row), room: row.key.room, dimensions: dimensions)
             }
-            for row in recovered.broadcasts { shard.restore(RoomTally.Counts(row), room: row.room) }
+            for row in recovered.broadcasts { shard.restore(RoomCounters.Counts(row), room: row.room) }
             for connection in connections {
                 for span in connection.spans {
-                    let (from, to) = (wall.monotonic(of: span.lowerBound), wall.monotonic(of: span.upperBound))
+                    let (from, to) = (
+                        wallClock.monotonic(of: span.lowerBound), wallClock.monotonic(of: span.upperBound)
+                    )
                     let row = connection.row
                     shard.restoreWatch(from: from, to: to, room: row.room, dimensions: row.dimensions)
                 }
             }
         }
-        book.withLock { book in
-            for gap in connections.flatMap(\.gaps) { book.journal.pending.add(gap) }
+        roomReports.withLock { roomReports in
+            for gap in connections.flatMap(\.gaps) { roomReports.journal.pending.add(gap) }
         }
         for row in connections.map(\.row) + sessions.filter({ !$0.dimensions.playback.isContinuous }) {
-            let lastHit = recovered.lastHits[row.shard]?.moment(of: row.place)
+            let lastHit = recovered.lastHits[row.shard]?.moment(of: row.index)
             withShard(Int(row.shard)) { shard in
                 shard.restore(
-                    ShardOutput.Session(row, lastHit: lastHit, wall: wall),
-                    lastSeen: wall.monotonic(of: lastSeen),
+                    ShardOutput.Session(row, lastHit: lastHit, wallClock: wallClock),
+                    lastSeen: wallClock.monotonic(of: lastSeen),
                     now: now
                 )
             }
@@ -142,98 +150,99 @@ extension ViewershipLedger {
         restore(recovered.steps.filter { !known.contains($0.code) }, names: names, lastSeen: lastSeen)
     }
 
-    /// Takes over what was not written yet of sessions that came shortly before an earlier run ended.
+    /// Restores sessions that began shortly before the kill, from their steps.
     private func restore(_ steps: [SessionStep], names: [Int64: String], lastSeen: Int64) {
         let now = clock.now.milliseconds
-        let end = wall.monotonic(of: lastSeen)
+        let end = wallClock.monotonic(of: lastSeen)
         for (code, steps) in Dictionary(grouping: steps.filter { $0.at <= lastSeen }, by: \.code) {
             let proof = steps.last { $0.kind == .proven }
             guard let step = proof ?? steps.last, let room = names[step.epoch], Int(step.shard) < SessionID.shardCount
             else { continue }
             switch step.kind {
-            case .gone, .back: continue
-            case .asked:
+            case .closed, .reopened: continue
+            case .requested:
                 withShard(Int(step.shard)) { shard in
-                    shard.restoreNew(step, room: room, since: wall.monotonic(of: step.start), now: now)
+                    shard.restoreNew(step, room: room, since: wallClock.monotonic(of: step.start), now: now)
                 }
                 continue
             case .opened, .proven: break
             }
-            // The proof itself may have come too late to be written.
-            let isProven = proof != nil || (5000..<5000 + 2 * Self.lead).contains(lastSeen - step.start)
-            let isGone = steps.last?.kind == .gone
+            // The qualification itself may have been too late to be written.
+            let isProven = proof != nil || (5000..<5000 + 2 * Self.livenessLead).contains(lastSeen - step.start)
+            let isGone = steps.last?.kind == .closed
             withShard(Int(step.shard)) { shard in
                 guard isProven else {
-                    let start = wall.monotonic(of: step.start)
+                    let start = wallClock.monotonic(of: step.start)
                     shard.interrupted[code] = (start, min(end, start + 5000))
                     return
                 }
                 shard.restore(
                     step,
                     room: room,
-                    start: wall.monotonic(of: step.start),
-                    lastHit: wall.monotonic(of: step.at),
-                    end: isGone ? steps.last.map { wall.monotonic(of: $0.at) } ?? end : end,
+                    start: wallClock.monotonic(of: step.start),
+                    lastHit: wallClock.monotonic(of: step.at),
+                    end: isGone ? steps.last.map { wallClock.monotonic(of: $0.at) } ?? end : end,
                     lastSeen: end,
                     now: now
                 )
             }
-            if isProven { book.withLock { $0.arrived(in: room, step) } }
+            if isProven { roomReports.withLock { $0.arrived(in: room, step) } }
         }
     }
 
-    func row(_ room: String, _ entry: RoomBook.Entry, _ figures: RoomFigures, at now: MonotonicTime) -> BroadcastRow {
-        let tally = figures.tally.counts - figures.tally.baseline
+    func row(_ room: String, _ entry: RoomReports.Entry, _ figures: RoomFigures, at now: MonotonicTime) -> BroadcastRow
+    {
+        let counters = figures.counters.counts - figures.counters.baseline
         return BroadcastRow(
             epoch: entry.epoch,
             room: room,
             roomSID: entry.roomSID,
-            began: wall.date(of: entry.began),
-            ended: entry.ended.map { wall.date(of: $0.at) },
+            began: wallClock.date(of: entry.began),
+            ended: entry.ended.map { wallClock.date(of: $0.at) },
             onAir: entry.onAir(at: now.milliseconds),
             peak: entry.peak,
-            peakAt: entry.peakAt.map { wall.date(of: $0) },
+            peakAt: entry.peakAt.map { wallClock.date(of: $0) },
             uniques: entry.uniques.figures,
-            heard: tally.heard,
-            unseen: tally.unseen,
-            excluded: Exclusion.allCases.map { tally.excluded[$0] }
+            reportingSessions: counters.reportingSessions,
+            unusedIDs: counters.unusedIDs,
+            excluded: ExclusionReason.allCases.map { counters.excluded[$0] }
         )
     }
 }
 
-/// What a connection watched between the last write of an earlier run and its end.
-private struct Unwritten {
-    /// The session as it stood at the end.
+/// The watch time of a connection between the last history batch and the kill.
+private struct UnwrittenConnection {
+    /// The row of the session at the kill.
     private(set) var row: SessionRow
-    /// When it watched; milliseconds since 1970.
+    /// Watched spans, in milliseconds since 1970.
     private(set) var spans: [Range<Int64>] = []
-    /// When it was away.
+    /// Interruptions.
     private(set) var gaps: [GapRow] = []
 
     /// - Parameters:
-    ///   - steps: The session's, in order.
-    ///   - from: When the row was written.
+    ///   - steps: The steps of the session, in order.
+    ///   - from: The time of the row.
     ///   - to: When the run was last known to live.
     init(_ row: SessionRow, _ steps: [SessionStep], from: Int64, to: Int64) {
         self.row = row
         var since = row.end == nil ? from : nil
         for step in steps where step.at > from && step.at <= to {
             switch step.kind {
-            case .gone:
+            case .closed:
                 guard let began = since, began <= step.at else { continue }
                 watch(from: began, to: step.at)
                 since = nil
                 (self.row.end, self.row.reason) = (step.at, .left)
-            case .back:
+            case .reopened:
                 guard since == nil, let end = self.row.end, end <= step.at else { continue }
                 if end < step.at { gaps.append(GapRow(code: row.code, epoch: row.epoch, from: end, to: step.at)) }
                 since = step.at
                 (self.row.end, self.row.reason) = (nil, nil)
                 self.row.watchedUntil = step.at
-            case .opened, .proven, .asked: break
+            case .opened, .proven, .requested: break
             }
         }
-        // What is watched to the end is added to the row where it is put back.
+        // `AudienceShard.restore` adds this span to the row.
         if let since, since < to { spans.append(since..<to) }
     }
 
@@ -253,30 +262,30 @@ extension Cell.Counts {
         stalled = row.stalled
         startup = row.startup
         startups = row.startups
-        for (reason, count) in zip(PerReason.allReasons, row.leaves) { leaves[reason] = count }
+        for (reason, count) in zip(CloseReasonCounters.allReasons, row.leaves) { leaves[reason] = count }
     }
 }
 
-extension RoomTally.Counts {
+extension RoomCounters.Counts {
     fileprivate init(_ row: BroadcastRow) {
         self.init()
-        heard = row.heard
-        unseen = row.unseen
-        for (reason, count) in zip(Exclusion.allCases, row.excluded) { excluded[reason] = count }
+        reportingSessions = row.reportingSessions
+        unusedIDs = row.unusedIDs
+        for (reason, count) in zip(ExclusionReason.allCases, row.excluded) { excluded[reason] = count }
     }
 }
 
 extension ShardOutput.Session {
-    fileprivate init(_ row: SessionRow, lastHit: Int64?, wall: RoomBook.Wall) {
+    fileprivate init(_ row: SessionRow, lastHit: Int64?, wallClock: RoomReports.WallClock) {
         self.init(
             code: row.code,
             shard: row.shard,
             room: row.room,
-            start: wall.monotonic(of: row.start),
-            end: row.end.map { wall.monotonic(of: $0) },
+            start: wallClock.monotonic(of: row.start),
+            end: row.end.map { wallClock.monotonic(of: $0) },
             watched: UInt32(clamping: row.watched),
-            watchedUntil: row.watchedUntil.map { wall.monotonic(of: $0) },
-            lastHit: lastHit.map { wall.monotonic(of: $0) },
+            watchedUntil: row.watchedUntil.map { wallClock.monotonic(of: $0) },
+            lastHit: lastHit.map { wallClock.monotonic(of: $0) },
             poll: UInt16(clamping: row.poll),
             stalled: UInt32(clamping: row.stalled),
             playback: row.dimensions.playback,
@@ -287,7 +296,7 @@ extension ShardOutput.Session {
             switches: UInt8(clamping: row.switches),
             bytes: row.bytes,
             viewer: ViewerKey(stored: row.viewer, isUser: row.isUser),
-            isHeard: row.isHeard,
+            hasReported: row.hasReported,
             isLogged: row.isLogged,
             reason: row.reason,
             isClosed: row.isClosed

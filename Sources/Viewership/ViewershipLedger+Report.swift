@@ -3,116 +3,120 @@ import Media
 import Stage
 import Synchronization
 
-/// What the ledger says.
+/// Reports.
 extension ViewershipLedger {
-    /// The figures of one room; zeros for a room that nobody has watched.
+    /// Returns the report of one room; zeros for a room without viewers.
     ///
-    /// Of a room that ended, the final figures of its last broadcast.
+    /// For an ended room, these are the final figures of its last broadcast.
     public func report(room: String) -> RoomViewership {
         let now = clock.now
-        let cut = toldCut(at: now) { $0.rooms[room].map { [room: $0] } ?? [:] }
-        return view(room, cut.told(cut.figures(of: room), of: room), of: cut, at: now)
+        let snapshot = publishedSnapshot(at: now) { $0.rooms[room].map { [room: $0] } ?? [:] }
+        return view(room, snapshot.published(snapshot.figures(of: room), of: room), of: snapshot, at: now)
     }
 
-    /// The figures of all rooms that are on, and their sum, of one moment.
+    /// Returns the reports of all rooms with a broadcast, and their sum, in one snapshot.
     public func totals() -> ViewershipTotals {
         let now = clock.now
-        let cut = toldCut(at: now)
-        let rooms = cut.figures()
-            .filter { cut.book[$0.key]?.ended == nil }
-            .map { view($0.key, cut.told($0.value, of: $0.key), of: cut, at: now) }
+        let snapshot = publishedSnapshot(at: now)
+        let rooms = snapshot.figures()
+            .filter { snapshot.roomReports[$0.key]?.ended == nil }
+            .map { view($0.key, snapshot.published($0.value, of: $0.key), of: snapshot, at: now) }
             .sorted { ($1.concurrent, $0.room) < ($0.concurrent, $1.room) }
         var total = RoomViewership(room: "", asOf: date(of: now), staleMs: staleness(at: now))
-        total.recovering = isRecovering(cut, at: now)
-        total.peak = cut.totalPeak
-        total.peakAt = cut.totalPeakAt.map { date(ofMonotonic: $0) }
+        total.recovering = isRecovering(snapshot, at: now)
+        total.peak = snapshot.totalPeak
+        total.peakAt = snapshot.totalPeakAt.map { date(ofMonotonic: $0) }
         for room in rooms { total.add(room) }
         return ViewershipTotals(rooms: rooms, total: total)
     }
 
-    /// All shards and the book at one moment, whose steps are written: a kill takes back none of what is told of them.
-    func toldCut(
+    /// Returns a snapshot whose steps are written, so that a kill reverts nothing of it.
+    func publishedSnapshot(
         at now: MonotonicTime,
-        book read: (inout RoomBook) -> [String: RoomBook.Entry] = { $0.rooms }
-    ) -> AudienceCut {
-        let cut = cut(at: now, book: read)
-        if cut.hasSteps { stepWriting.withLock { $0 }?() }
-        return cut
+        roomReports read: (inout RoomReports) -> [String: RoomReports.Entry] = { $0.rooms }
+    ) -> AudienceSnapshot {
+        let snapshot = snapshot(at: now, roomReports: read)
+        if snapshot.hasSteps { stepWriting.withLock { $0 }?() }
+        return snapshot
     }
 
-    /// All shards and the book, at one moment.
+    /// Returns a consistent snapshot of all shards and of the room reports.
     ///
-    /// - Parameter hasLastHits: With when each viewer by requests was last heard of.
-    func cut(
+    /// - Parameter hasLastHits: Whether to include the last requests of HLS viewers.
+    func snapshot(
         at now: MonotonicTime,
         hasLastHits: Bool = false,
-        book read: (inout RoomBook) -> [String: RoomBook.Entry] = { $0.rooms }
-    ) -> AudienceCut {
-        var cut = AudienceCut(at: now.milliseconds)
-        gather(into: &cut) { shard, cut in
-            cut.parts.append(AudienceCut.Part(shard))
-            // Of the same moment as the counters: who is heard of afterwards has watched the time since then.
-            if hasLastHits { cut.lastHits.append(shard.lastHits(at: now.milliseconds)) }
-        } atTheBottom: { cut in
-            book.withLock { book in
-                cut.book = read(&book)
-                cut.hasSteps = book.journal.hasSteps
-                // Where the disk has taken nothing for some seconds, all is told that is known.
-                if let confirmed = book.journal.confirmed, now.milliseconds - confirmed.at < Self.longestUnwritten {
-                    cut.confirmed = confirmed.watch
+        roomReports read: (inout RoomReports) -> [String: RoomReports.Entry] = { $0.rooms }
+    ) -> AudienceSnapshot {
+        var snapshot = AudienceSnapshot(at: now.milliseconds)
+        gather(into: &snapshot) { shard, snapshot in
+            snapshot.parts.append(AudienceSnapshot.Part(shard))
+            // Taken together with the counters, so that later requests add the time since then.
+            if hasLastHits { snapshot.lastHits.append(shard.lastHits(at: now.milliseconds)) }
+        } whenAllLocked: { snapshot in
+            roomReports.withLock { roomReports in
+                snapshot.roomReports = read(&roomReports)
+                snapshot.hasSteps = roomReports.journal.hasSteps
+                // While the disk fails for some seconds, reports include all known time.
+                if let confirmed = roomReports.journal.confirmed,
+                    now.milliseconds - confirmed.at < Self.longestUnwritten
+                {
+                    snapshot.confirmed = confirmed.watch
                 }
-                if let promised = book.journal.promised, now.milliseconds - promised.at < Self.longestUnwritten {
-                    cut.overrun = max(0, now.milliseconds - promised.until)
+                if let declaredAlive = roomReports.journal.declaredAlive,
+                    now.milliseconds - declaredAlive.at < Self.longestUnwritten
+                {
+                    snapshot.overrun = max(0, now.milliseconds - declaredAlive.until)
                 }
-                (cut.totalPeak, cut.totalPeakAt) = (book.totalPeak, book.totalPeakAt)
-                (cut.startups, cut.earlierBeats) = (book.startups, book.earlierBeats)
+                (snapshot.totalPeak, snapshot.totalPeakAt) = (roomReports.totalPeak, roomReports.totalPeakAt)
+                (snapshot.startups, snapshot.earlierRequests) = (roomReports.startups, roomReports.earlierRequests)
             }
         }
-        return cut
+        return snapshot
     }
 
-    /// Closes the sessions of a room, takes its final figures, and starts its counters anew.
+    /// Ends the sessions of a room, records its final figures, and starts a new broadcast in its counters.
     ///
-    /// The sessions a few at a time, while everything else goes on; then the figures and the counters in one step.
+    /// Sessions end a few at a time; then figures and counters change in one step.
     func finish(_ room: String, at now: MonotonicTime) {
         clear(room, at: now)
-        var cut = AudienceCut(at: now.milliseconds)
-        gather(into: &cut) { shard, cut in
-            // Who came to watch since its shard was cleared: hardly ever anybody.
-            if shard.isPeopled(room) {
-                var progress = RoomEnding()
+        var snapshot = AudienceSnapshot(at: now.milliseconds)
+        gather(into: &snapshot) { shard, snapshot in
+            // A viewer may have joined after its shard was cleared.
+            if shard.hasViewers(room) {
+                var progress = RoomEndProgress()
                 _ = shard.end(room: room, at: now.milliseconds, &progress)
                 publishOutput(of: &shard)
             }
-            cut.parts.append(AudienceCut.Part(shard))
+            snapshot.parts.append(AudienceSnapshot.Part(shard))
             shard.rebase(room: room, at: now.milliseconds)
-        } atTheBottom: { cut in
-            book.withLock { book in
-                // Ended twice: the figures of the first time stand.
-                guard book.rooms[room]?.ended == nil else { return }
-                let figures = cut.figures(of: room)
-                book.journal.cut()
-                cut.book[room] = book.rooms[room]
-                book.end(room, final: view(room, figures, of: cut, at: now), at: now.milliseconds)
-                guard let entry = book.rooms[room] else { return }
-                let air = book.air(of: room, until: now.milliseconds)
-                book.journal.add(figures, room: room, entry: entry, air: air, minute: minute(at: now))
-                book.journal.add(row(room, entry, figures, at: now))
-                book.journal.ended()
+        } whenAllLocked: { snapshot in
+            roomReports.withLock { roomReports in
+                // A second end keeps the first figures.
+                guard roomReports.rooms[room]?.ended == nil else { return }
+                let figures = snapshot.figures(of: room)
+                roomReports.journal.snapshot()
+                snapshot.roomReports[room] = roomReports.rooms[room]
+                roomReports.end(room, final: view(room, figures, of: snapshot, at: now), at: now.milliseconds)
+                guard let entry = roomReports.rooms[room] else { return }
+                let air = roomReports.air(of: room, until: now.milliseconds)
+                roomReports.journal.add(figures, room: room, entry: entry, air: air, minute: minute(at: now))
+                roomReports.journal.add(row(room, entry, figures, at: now))
+                roomReports.journal.ended()
             }
         }
     }
 
-    /// For how long what is not on disk is not told; milliseconds.
+    /// How long reports exclude time that is not on disk, in milliseconds.
     private static let longestUnwritten: Int64 = 5000
 
     private func view(
         _ room: String,
         _ figures: RoomFigures,
-        of cut: AudienceCut,
+        of snapshot: AudienceSnapshot,
         at now: MonotonicTime
     ) -> RoomViewership {
-        let entry = cut.book[room]
+        let entry = snapshot.roomReports[room]
         if let final = entry?.ended?.final { return final }
         var view = RoomViewership(room: room, figures: figures, asOf: date(of: now))
         view.peak = entry?.peak ?? 0
@@ -121,34 +125,34 @@ extension ViewershipLedger {
         view.beganAt = entry.map { date(ofMonotonic: $0.began) }
         view.onAirSeconds = Double(entry?.onAir(at: now.milliseconds) ?? 0) / 1000
         view.staleMs = staleness(at: now)
-        view.recovering = isRecovering(cut, at: now)
+        view.recovering = isRecovering(snapshot, at: now)
         return view
     }
 
-    /// An id of an earlier run proves a restart; until the longest time-out has passed others may follow.
-    private func isRecovering(_ cut: AudienceCut, at now: MonotonicTime) -> Bool {
+    /// An adopted id is evidence of a restart; more may follow until the longest timeout has passed.
+    private func isRecovering(_ snapshot: AudienceSnapshot, at now: MonotonicTime) -> Bool {
         guard now.seconds(since: startTime) < longestAbsence else { return false }
-        return hasRestored.load(ordering: .relaxed) || cut.adopted > 0
+        return hasRestored.load(ordering: .relaxed) || snapshot.adopted > 0
     }
 
-    /// Minutes since 1970.
+    /// Returns minutes since 1970.
     func minute(at now: MonotonicTime) -> Int64 {
-        wall.date(of: now.milliseconds) / 60_000
+        wallClock.date(of: now.milliseconds) / 60_000
     }
 
-    /// Reads one shard after the other, each locked until the last was read.
+    /// Reads all shards in order, each locked until the last one was read.
     ///
-    /// So all figures are of the moment in which `atTheBottom` runs.
+    /// So all figures are of the time at which `whenAllLocked` runs.
     func gather<Result>(
         from index: Int = 0,
         into result: inout Result,
         _ read: (inout AudienceShard, inout Result) -> Void,
-        atTheBottom: (inout Result) -> Void
+        whenAllLocked: (inout Result) -> Void
     ) {
-        guard index < owners.count else { return atTheBottom(&result) }
-        owners[index].shard.withLock { shard in
+        guard index < shards.count else { return whenAllLocked(&result) }
+        shards[index].shard.withLock { shard in
             read(&shard, &result)
-            gather(from: index + 1, into: &result, read, atTheBottom: atTheBottom)
+            gather(from: index + 1, into: &result, read, whenAllLocked: whenAllLocked)
         }
     }
 }

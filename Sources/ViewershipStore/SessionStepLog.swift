@@ -1,28 +1,28 @@
 import Foundation
 import Glibc
+import Logging
 import Stage
 import Viewership
 
-/// The latest steps of sessions in a file of fixed size, and until when the process is known to have lived.
+/// A file of fixed size with the latest session steps, and the time until which the process is known to have lived.
 ///
-/// A killed process leaves it as it was last written, for what a process has written the system keeps. A header of 16 bytes
-/// holds the moment and a check value, and behind it stand the steps, 112 bytes each, written round and round. Numbers are
-/// little-endian. An entry that was half written has a check value that is not its own, and is passed over. Names of
-/// renditions and regions that are longer than 24 bytes are left out. Used by one queue.
+/// After a kill the file holds what was last written, since the system has it. A header of 16 bytes holds the time and
+/// a checksum; behind it is a ring of steps, 112 bytes each, little-endian. An entry that was written in part fails its
+/// checksum and is skipped. Names of renditions and regions over 24 bytes are omitted. Used on one queue.
 struct SessionStepLog {
-    /// Steps that are kept: more than come in some seconds, or in the minutes in which the history cannot be written.
+    /// The number of entries: more than some seconds produce, or the minutes in which the history cannot be written.
     static let capacity = 65_536
     private static let headerLength = 16
     static let entryLength = (entryWords + 1) * 8
-    /// Words of an entry without its check value.
+    /// Words of an entry without its checksum.
     private static let entryWords = 13
-    /// Words that a name has.
+    /// Words of a name.
     private static let nameWords = 3
 
     private let file: Int32
     private var next = 0
 
-    /// Opens the file, or makes it; nil where that cannot be done.
+    /// Opens or creates the file; nil when that fails.
     init?(path: String) {
         file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { return nil }
@@ -30,25 +30,25 @@ struct SessionStepLog {
 
     func close() { _ = Glibc.close(file) }
 
-    /// Writes down that the process lives until `moment`, milliseconds since 1970, and which steps were made.
+    /// Writes the steps, and that the process lives until `moment`, milliseconds since 1970.
     ///
-    /// - Returns: Whether the system took it.
-    mutating func write(livesUntil moment: Int64, _ steps: [SessionStep]) -> Bool {
+    /// - Returns: Whether everything was written.
+    mutating func write(aliveUntil moment: Int64, _ steps: [SessionStep]) -> Bool {
         var isWritten = true
         var rest = steps.suffix(Self.capacity)
         while !rest.isEmpty {
-            // Up to the end of the file at once, and what is left from its beginning.
+            // One write up to the end of the ring, the rest from its start.
             let run = rest.prefix(Self.capacity - next)
             isWritten =
                 put(run.map { Self.words(of: $0) }, at: Self.headerLength + next * Self.entryLength) && isWritten
             next = (next + run.count) % Self.capacity
             rest = rest.dropFirst(run.count)
         }
-        // Last, so that nobody is believed to have lived until a moment of which something is missing.
+        // Written last, so that the header never covers a step that is missing.
         return put([[UInt64(bitPattern: moment)]], at: 0) && isWritten
     }
 
-    /// Until when an earlier process is known to have lived, and the steps from `moment` on; nil for a file without any.
+    /// Reads the time until which an earlier process lived, and the steps from `moment` on; nil when there is none.
     static func read(path: String, from moment: Int64) -> (livedUntil: Int64, steps: [SessionStep])? {
         guard let data = FileManager.default.contents(atPath: path) else { return nil }
         let bytes = [UInt8](data.prefix(headerLength + capacity * entryLength))
@@ -74,14 +74,14 @@ struct SessionStepLog {
 
     private static func words(in bytes: [UInt8], at offset: Int, count: Int) -> [UInt64]? {
         guard offset + (count + 1) * 8 <= bytes.count else { return nil }
-        let all = (0...count).map { place in
-            (0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[offset + place * 8 + $1]) << (UInt64($1) * 8) }
+        let all = (0...count).map { index in
+            (0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[offset + index * 8 + $1]) << (UInt64($1) * 8) }
         }
         let words = Array(all.dropLast())
         return all.last == check(words) ? words : nil
     }
 
-    /// FNV-1a over the words; never 0 for words that are all 0, so that a hole in the file is no entry.
+    /// FNV-1a over the words; never 0 for words that are all 0, so that a hole in the file is no valid entry.
     private static func check(_ words: [UInt64]) -> UInt64 {
         words.reduce(14_695_981_039_346_656_037) { ($0 ^ $1) &* 1_099_511_628_211 }
     }
@@ -105,9 +105,9 @@ struct SessionStepLog {
         guard let kind = SessionStep.Kind(rawValue: UInt8(words[4] & 0xFF)),
             PlaybackProtocol.allCases.indices.contains(playback), ClientClass.allCases.indices.contains(client)
         else { return nil }
-        let most: Int64 = 1 << 50
+        let maximum: Int64 = 1 << 50
         let (start, at) = (Int64(bitPattern: words[2]), Int64(bitPattern: words[3]))
-        guard (0...most).contains(start), (start...most).contains(at) else { return nil }
+        guard (0...maximum).contains(start), (start...maximum).contains(at) else { return nil }
         func isMarked(_ flag: UInt64) -> Bool { words[4] >> (32 + flag) & 1 == 1 }
         return SessionStep(
             kind: kind,
@@ -132,12 +132,72 @@ struct SessionStepLog {
     private static func words(of name: String) -> [UInt64] {
         var words = [UInt64](repeating: 0, count: nameWords)
         guard name.utf8.count <= nameWords * 8 else { return words }
-        for (place, byte) in name.utf8.enumerated() { words[place / 8] |= UInt64(byte) << (UInt64(place % 8) * 8) }
+        for (index, byte) in name.utf8.enumerated() { words[index / 8] |= UInt64(byte) << (UInt64(index % 8) * 8) }
         return words
     }
 
     private static func name(_ words: ArraySlice<UInt64>) -> String {
         let bytes = words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (UInt64($0) * 8)) } }
         return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+}
+
+/// Writes session steps to their log.
+///
+/// A log that cannot be opened or written is retried each second; steps in between are dropped.
+struct SessionStepWriter {
+    /// Writes between two attempts to open the log.
+    private static let writesPerAttempt = 20
+
+    private let path: String
+    private let logger: Logger
+    private var log: SessionStepLog?
+    /// Whether `close()` was called; later writes are ignored.
+    private(set) var isClosed = false
+    private var attempts = 0
+    private var hasFailed = false
+
+    init(path: String, logger: Logger) {
+        self.path = path
+        self.logger = logger
+    }
+
+    /// - Returns: Whether the steps were written.
+    mutating func write(aliveUntil moment: Int64, _ steps: [SessionStep]) -> Bool {
+        guard !isClosed else { return false }
+        if log == nil {
+            defer { attempts += 1 }
+            guard attempts % Self.writesPerAttempt == 0 else { return false }
+            log = SessionStepLog(path: path)
+        }
+        guard log?.write(aliveUntil: moment, steps) == true else {
+            log?.close()
+            log = nil
+            attempts = 1
+            logChange(hasFailed: true)
+            return false
+        }
+        logChange(hasFailed: false)
+        return true
+    }
+
+    /// Marks the log as ended in an orderly way, so that the next run restores nothing from it.
+    mutating func close() {
+        isClosed = true
+        _ = log?.write(aliveUntil: 0, [])
+        log?.close()
+        log = nil
+    }
+
+    private mutating func logChange(hasFailed: Bool) {
+        guard hasFailed != self.hasFailed else { return }
+        self.hasFailed = hasFailed
+        logger.log(
+            level: hasFailed ? .warning : .notice,
+            hasFailed
+                ? "session steps cannot be written; a kill would lose the latest ones"
+                : "session steps are written again",
+            metadata: ["file": "\(path)"]
+        )
     }
 }

@@ -6,7 +6,7 @@ struct FootlightBench: AsyncParsableCommand {
         commandName: "footlight-bench",
         abstract: "Measures Footlight beside ffmpeg and nginx-rtmp.",
         discussion: """
-            Figures count only from a release build on a quiet machine. Runs of the things compared alternate, and \
+            Figures count only from a release build on a quiet machine. Compared runs alternate, and \
             ratios are taken within a round, so that a machine that slows down slows both.
             """,
         subcommands: [

@@ -10,7 +10,7 @@ struct Join: AsyncParsableCommand {
             One line for each change: where the call stands, who is on stage with microphone and camera, how many \
             watch, and what is on air. Ctrl-C leaves.
 
-            SEND_AND_RECV joins as a host and sends a file, or a picture of one colour and a tone. RECV_ONLY joins as \
+            SEND_AND_RECV joins as a host and sends a file, or video of one colour and a tone. RECV_ONLY joins as \
             audience. SIGNALLING_ONLY only looks on, and is counted as neither.
             """
     )
@@ -49,24 +49,24 @@ struct Join: AsyncParsableCommand {
     var accept = false
 
     func validate() throws {
-        _ = try wishes()
+        _ = try parsedOptions()
     }
 
     func run() async throws {
-        let (address, token, mode) = try wishes()
-        let show = await JoinedShow(
+        let (address, token, mode) = try parsedOptions()
+        let session = await JoinSession(
             call: BroadcastCall(client: BroadcastClient(baseURL: address, token: token), identity: identity),
             source: source(),
             acceptsInvitations: accept
         )
         let settings = CallSettings(isAudioOn: mic, isVideoOn: camera)
-        if let problem = await show.run(CallJoin(room: room, mode: mode), as: name, settings) {
+        if let problem = await session.run(CallJoin(room: room, mode: mode), as: name, settings) {
             FileHandle.standardError.write(Data("\(problem)\n".utf8))
             throw ExitCode.failure
         }
     }
 
-    private func wishes() throws -> (URL, String, ParticipantMode) {
+    private func parsedOptions() throws -> (URL, String, ParticipantMode) {
         guard let address = URL(string: server), ["http", "https"].contains(address.scheme), address.host() != nil
         else { throw ValidationError("--server is no http or https address: \(server)") }
         guard let token = self.token ?? ProcessInfo.processInfo.environment["FOOTLIGHT_TOKEN"], !token.isEmpty else {

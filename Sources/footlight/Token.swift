@@ -54,18 +54,18 @@ struct Token: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let mint = try TokenMint(dataDirectory: dataDir)
+        let issuer = try TokenIssuer(dataDirectory: dataDir)
         let lifetime = try lifetime()
         switch role {
         case "operator":
             do {
-                print(try await mint.operatorToken(name: identity, lifetime: lifetime))
+                print(try await issuer.operatorToken(name: identity, lifetime: lifetime))
             } catch let error as StageError {
                 throw ValidationError("--\(error.message)")
             }
         case "participant":
             print(
-                try await mint.participantToken(
+                try await issuer.participantToken(
                     room: room ?? "",
                     identity: identity,
                     modes: mode,
@@ -75,7 +75,7 @@ struct Token: AsyncParsableCommand {
             )
         default:
             print(
-                try await mint.machineToken(
+                try await issuer.machineToken(
                     role: role,
                     identity: identity,
                     room: room,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Assets
 
-@Suite("What a file is, by its first bytes")
+@Suite("Asset formats")
 struct AssetFormatTests {
     private static let samples: [(AssetFormat, [UInt8])] = [
         (.png, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]),
@@ -15,14 +15,14 @@ struct AssetFormatTests {
         (.aac, [0xFF, 0xF1, 0x50, 0x80, 0x02, 0x1F, 0xFC]),
     ]
 
-    @Test("Each format is known by its own bytes", arguments: 0..<12)
+    @Test("detects each format by its signature", arguments: 0..<12)
     func known(index: Int) {
         let (format, head) = Self.samples[index]
         #expect(AssetFormat(head: head) == format)
         #expect(AssetFormat(head: head)?.contentType.hasPrefix(format.kind == .image ? "image/" : "audio/") == true)
     }
 
-    @Test("Scripts, vector pictures, programs, archives and half of a head are none")
+    @Test("rejects scripts, vector images, programs, archives and truncated signatures")
     func unknown() {
         for text in [
             "", "<svg xmlns=\"http://www.w3.org/2000/svg\">", "<?xml version=\"1.0\"?><svg>", "<html>", "%PDF-1.7",
@@ -37,31 +37,31 @@ struct AssetFormatTests {
         #expect(AssetFormat(head: [0xFF, 0xF1, 0x7C, 0x80, 0x02, 0x1F, 0xFC]) == nil, "a rate that does not exist")
     }
 
-    @Test("A file is recognised however it is cut, and refused as soon as it is too large for what it is")
+    @Test("detects the format for any chunk size and refuses oversized files immediately")
     func cut() throws {
         let bytes = Self.samples[0].1 + Array(repeating: 7, count: 100)
         for length in 1...40 {
-            var check = AssetCheck()
+            var validator = AssetValidator()
             for start in stride(from: 0, to: bytes.count, by: length) {
-                try check.take(ByteBuffer(bytes: bytes[start..<min(start + length, bytes.count)]))
+                try validator.append(ByteBuffer(bytes: bytes[start..<min(start + length, bytes.count)]))
             }
-            #expect(try check.finish() == .png && check.size == bytes.count)
+            #expect(try validator.finish() == .png && validator.size == bytes.count)
         }
         for (sample, limit) in [(0, 5), (9, 20)] {
-            var check = AssetCheck()
+            var validator = AssetValidator()
             let mebibyte = ByteBuffer(repeating: 1, count: 1_048_576)
-            try check.take(ByteBuffer(bytes: Self.samples[sample].1))
-            for _ in 1..<limit { try check.take(mebibyte) }
-            try check.take(ByteBuffer(repeating: 1, count: 1_048_576 - Self.samples[sample].1.count))
-            let error = #expect(throws: StageError.self) { try check.take(ByteBuffer(bytes: [1])) }
+            try validator.append(ByteBuffer(bytes: Self.samples[sample].1))
+            for _ in 1..<limit { try validator.append(mebibyte) }
+            try validator.append(ByteBuffer(repeating: 1, count: 1_048_576 - Self.samples[sample].1.count))
+            let error = #expect(throws: StageError.self) { try validator.append(ByteBuffer(bytes: [1])) }
             #expect(error?.status == 413 && error?.message.contains("\(limit) MiB") == true)
         }
-        var check = AssetCheck()
-        #expect(throws: StageError.assetFormatUnknown) { try check.finish() }
-        #expect(throws: StageError.assetFormatUnknown) { try check.take(ByteBuffer(repeating: 0x3C, count: 64)) }
+        var validator = AssetValidator()
+        #expect(throws: StageError.assetFormatUnknown) { try validator.finish() }
+        #expect(throws: StageError.assetFormatUnknown) { try validator.append(ByteBuffer(repeating: 0x3C, count: 64)) }
     }
 
-    /// Headers of images of 300x5000 pixels, or of other sizes where a format has no such.
+    /// Headers of images of 300x5000 pixels.
     private static let tall: [(name: String, bytes: [UInt8])] = [
         ("png", samples[0].1 + Array("IHDR".utf8) + [0, 0, 0x01, 0x2C, 0, 0, 0x13, 0x88, 8, 2, 0, 0, 0]),
         ("gif", Array("GIF89a".utf8) + [0x2C, 0x01, 0x88, 0x13, 0, 0, 0]),
@@ -72,7 +72,7 @@ struct AssetFormatTests {
         ("webp without loss", webp("VP8L", [0x2F, 0x2B, 0xC1, 0xE1, 0x04, 0, 0])),
         ("webp with alpha", webp("VP8X", [0x10, 0, 0, 0, 0x2B, 1, 0, 0x87, 0x13, 0])),
         ("jpeg", jpeg(0xC0, [])), ("progressive jpeg", jpeg(0xC2, [0xFF, 0xDB, 0, 4, 1, 2])),
-        // A thumbnail within another segment is not the image.
+        // A thumbnail within another segment is ignored.
         ("jpeg with notes", jpeg(0xC1, [0xFF, 0xE1, 0x60, 0] + Array(repeating: 0xFF, count: 0x5FFE) + [0xFF, 0xFF])),
     ]
 
@@ -89,34 +89,34 @@ struct AssetFormatTests {
         return start + before + [0xFF, frame, 0, 17, 8, 0x13, 0x88, 0x01, 0x2C, 3]
     }
 
-    @Test("An image with a side that is too long is refused as soon as its header is there", arguments: 0..<11)
+    @Test("refuses an image with a too long side as soon as its header is received", arguments: 0..<11)
     func size(index: Int) throws {
         let (name, head) = Self.tall[index]
         let bytes = head + Array(repeating: 0, count: 40)
         for length in [1, 3, 7, 31, 32, 33, 50_000] {
-            var check = AssetCheck()
+            var validator = AssetValidator()
             let error = #expect(throws: StageError.self, "\(name) in pieces of \(length)") {
                 for start in stride(from: 0, to: bytes.count, by: length) {
-                    try check.take(ByteBuffer(bytes: bytes[start..<min(start + length, bytes.count)]))
+                    try validator.append(ByteBuffer(bytes: bytes[start..<min(start + length, bytes.count)]))
                 }
-                _ = try check.finish()
+                _ = try validator.finish()
             }
             #expect(error == .imageTooLarge(width: 300, height: 5000), "\(name)")
             #expect(error?.status == 413)
         }
     }
 
-    @Test("The longest side there may be is taken, in every format")
+    @Test("accepts the maximum side length in every format")
     func longest() throws {
-        // 5000 is 0x1388 and 4096 is 0x1000: the same header says the one and the other.
+        // 5000 is 0x1388 and 4096 is 0x1000.
         for index in [0, 1, 2, 4, 5, 8, 9] {
             var bytes = Self.tall[index].bytes
-            for place in bytes.indices where [0x13, 0x88].contains(bytes[place]) {
-                bytes[place] = bytes[place] == 0x13 ? 0x10 : 0
+            for index in bytes.indices where [0x13, 0x88].contains(bytes[index]) {
+                bytes[index] = bytes[index] == 0x13 ? 0x10 : 0
             }
-            var check = AssetCheck()
-            try check.take(ByteBuffer(bytes: bytes + Array(repeating: 0, count: 40)))
-            #expect(throws: Never.self) { _ = try check.finish() }
+            var validator = AssetValidator()
+            try validator.append(ByteBuffer(bytes: bytes + Array(repeating: 0, count: 40)))
+            #expect(throws: Never.self) { _ = try validator.finish() }
         }
     }
 }

@@ -1,11 +1,14 @@
-import Assets
 import FootlightTesting
 import Foundation
+import Glibc
 import NIOCore
 import Stage
+import TestSupport
 import Testing
 
-@Suite("The files of rooms")
+@testable import Assets
+
+@Suite("Asset store")
 struct AssetStoreTests {
     private let folder: TemporaryFolder
     private let store: AssetStore
@@ -16,7 +19,7 @@ struct AssetStoreTests {
         store = AssetStore(path: folder.file("assets"))
     }
 
-    /// A file as it arrives, in pieces.
+    /// Returns a file as a stream of chunks.
     private func pieces(_ bytes: [UInt8], of length: Int = 1000) -> AsyncStream<ByteBuffer> {
         AsyncStream { continuation in
             for start in stride(from: 0, to: bytes.count, by: length) {
@@ -36,7 +39,7 @@ struct AssetStoreTests {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.file("assets/\(room)"))) ?? []).sorted()
     }
 
-    @Test("A file comes back as it was put there, byte for byte, and is listed by its name")
+    @Test("returns a stored file unchanged and lists it by name")
     func roundTrip() async throws {
         let bytes = Self.png + (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let stored = try await store.store(pieces(bytes), as: "logo", room: "RM1")
@@ -51,11 +54,11 @@ struct AssetStoreTests {
         #expect(try await store.remove("logo", room: "RM1") == stored)
         await #expect(throws: StageError.assetNotFound) { try await store.remove("logo", room: "RM1") }
         await #expect(throws: StageError.assetNotFound) { try await store.open("../x", room: "RM1") }
-        // Who reads it at this moment reads it to its end.
+        // An open file remains readable after its removal.
         #expect(try await content(file) == bytes)
     }
 
-    @Test("A new file takes the place of the old one whole, with another version; one that is refused changes nothing")
+    @Test("replaces a file atomically with a new version and keeps it when a replacement fails")
     func replaced() async throws {
         let old = try await store.store(pieces(Self.png + [1]), as: "logo", room: "RM1")
         let reader = try await store.open("logo", room: "RM1")
@@ -76,10 +79,10 @@ struct AssetStoreTests {
         }
         #expect(error?.code == 3073 && error?.message.hasPrefix("name ") == true)
         #expect(try await store.assets(of: "RM1") == [new])
-        #expect(try await eventually { files("RM1") == ["logo"] }, "no half of a file is left")
+        #expect(try await eventually { files("RM1") == ["logo"] }, "no partial file is left")
     }
 
-    @Test("A room takes 64 files, also when they all come at once, and goes on replacing them")
+    @Test("accepts 64 files per room, also concurrently, and allows replacing them")
     func limit() async throws {
         let refused = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<70 {
@@ -102,15 +105,28 @@ struct AssetStoreTests {
         _ = try await store.store(pieces(Self.png), as: "one", room: "RM2")
     }
 
-    @Test("Files go with their room; what a crash left over goes at the next start")
-    func tidy() async throws {
+    @Test("deletes files with their room and leftovers at the next start")
+    func removeOrphans() async throws {
         for room in ["RM1", "RM2", "RM3"] { _ = try await store.store(pieces(Self.png), as: "logo", room: room) }
         store.roomEnded("RM1")
         #expect(try await eventually { files("RM1").isEmpty })
         try Data(Self.png).write(to: URL(fileURLWithPath: folder.file("assets/RM2/.logo.17")))
-        AssetStore(path: folder.file("assets")).tidy(keeping: ["RM2"])
+        AssetStore(path: folder.file("assets")).removeOrphans(retaining: ["RM2"])
         #expect(files("RM2") == ["logo"] && files("RM3").isEmpty)
         #expect(try await store.assets(of: "RM2").count == 1)
-        AssetStore(path: folder.file("nowhere")).tidy(keeping: [])
+        AssetStore(path: folder.file("nowhere")).removeOrphans(retaining: [])
+    }
+}
+
+@Suite("Open file")
+struct OpenFileTests {
+    @Test("reads a modification time beyond the year 2262")
+    func farAwayTime() throws {
+        let folder = try TemporaryFolder("assets-late")
+        let path = folder.file("a.bin")
+        try Data([1]).write(to: URL(fileURLWithPath: path))
+        var times = [timespec(tv_sec: 13_000_000_000, tv_nsec: 0), timespec(tv_sec: 13_000_000_000, tv_nsec: 0)]
+        try #require(utimensat(AT_FDCWD, path, &times, 0) == 0)
+        #expect(try OpenFile(path, flags: O_RDONLY).status().size == 1)
     }
 }

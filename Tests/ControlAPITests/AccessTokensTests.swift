@@ -1,7 +1,7 @@
-import FootlightTesting
 import Foundation
 import JWTKit
 import Stage
+import TestSupport
 import Testing
 
 @testable import ControlAPI
@@ -23,7 +23,7 @@ struct AccessTokensTests {
         }
     }
 
-    /// Signs any payload under any name, as somebody with the key could.
+    /// Signs any payload with any key id, as a holder of the key could.
     private func sign(
         _ payload: String,
         header: String = #"{"alg":"HS256","kid":"k1","typ":"JWT"}"#
@@ -46,7 +46,7 @@ struct AccessTokensTests {
         "{\(rest),\"footlight\":\(footlight)}"
     }
 
-    @Test("What is minted is what is verified, for every role")
+    @Test("Verification returns the issued claims for every role")
     func roundTrip() async throws {
         let tokens = await tokens()
         let claims = [
@@ -79,9 +79,9 @@ struct AccessTokensTests {
             var claim = claim
             claim.tokenID = claim.tokenID ?? "t-2"
             claim.keyID = "k1"
-            #expect(try await tokens.verify(tokens.mint(claim)) == claim)
+            #expect(try await tokens.verify(tokens.issue(claim)) == claim)
         }
-        let minted = try await tokens.mint(identity: "eve", room: "show", mode: .receiveOnly, expiresIn: 600)
+        let minted = try await tokens.issue(identity: "eve", room: "show", mode: .receiveOnly, expiresIn: 600)
         let found = try await tokens.verify(minted)
         var eve = AccessClaims(
             identity: "eve",
@@ -93,24 +93,24 @@ struct AccessTokensTests {
         )
         eve.keyID = "k1"
         #expect(found == eve)
-        #expect(try await tokens.verify(tokens.mintOperator(expiresIn: 1)).role == .operator)
+        #expect(try await tokens.verify(tokens.issueOperator(expiresIn: 1)).role == .operator)
     }
 
     @Test(
-        "20101 what is no token",
+        "20101 rejects malformed tokens",
         arguments: ["", "abc", "a.b", "a.b.c", "..", "a.b.c.d", String(repeating: "x", count: 9000)]
     )
     func unreadable(text: String) async {
         #expect(await code(text) == 20101)
     }
 
-    @Test("20107 another key, another name, another algorithm, no signature, or a changed letter")
+    @Test("20107 rejects another key, key id or algorithm, a missing signature, and a changed letter")
     func signatures() async throws {
         let good = try await sign(payload(#"{"role":"operator"}"#))
         #expect(await code(good) == nil)
-        let other = try await tokens(key: [UInt8](repeating: 2, count: 32)).mintOperator(expiresIn: 100)
+        let other = try await tokens(key: [UInt8](repeating: 2, count: 32)).issueOperator(expiresIn: 100)
         #expect(await code(other) == 20107)
-        #expect(try await code(tokens(kid: "k2").mintOperator(expiresIn: 100)) == 20107)
+        #expect(try await code(tokens(kid: "k2").issueOperator(expiresIn: 100)) == 20107)
         for header in [
             #"{"alg":"none","kid":"k1"}"#, #"{"alg":"HS512","kid":"k1"}"#, #"{"alg":"RS256","kid":"k1"}"#,
             #"{"alg":"HS256"}"#, #"{"alg":"HS256","kid":"../k1"}"#, #"{"alg":"HS256","kid":"k1","crit":["b64"]}"#,
@@ -122,7 +122,7 @@ struct AccessTokensTests {
         #expect(await code("\(parts[0]).\(forged).\(parts[2])") == 20107)
     }
 
-    @Test("20104 out of its time, with half a minute for clocks that differ")
+    @Test("20104 rejects an expired or future token, with 30 s of tolerated clock skew")
     func times() async throws {
         let token = try await sign(payload(#"{"role":"operator"}"#))
         for (now, expected) in [(869.0, 20104), (870, nil), (2029, nil), (2031, 20104)] as [(Double, Int?)] {
@@ -130,7 +130,7 @@ struct AccessTokensTests {
         }
     }
 
-    @Test("20101 and 20103 exp, nbf, sub and aud are required, and aud must be us")
+    @Test("20101 and 20103 exp, nbf, sub and aud are required, and aud must be footlight")
     func required() async throws {
         let grants = #"{"role":"operator"}"#
         for rest in [
@@ -144,7 +144,7 @@ struct AccessTokensTests {
         #expect(try await code(sign(payload(grants, list))) == nil)
     }
 
-    @Test("20106 a token that contradicts itself, or grants something unknown, is refused whole")
+    @Test("20106 rejects a token with contradictory or unknown grants")
     func grants() async throws {
         for grants in [
             #"{"room":"show","mode":"RECV_ONLY","pub":{"sources":["camera"]}}"#,
@@ -162,7 +162,7 @@ struct AccessTokensTests {
         #expect(old.modes == [.sendAndReceive])
     }
 
-    @Test("A token names the tracks of its host, by our names or those of others; one that names none gives none")
+    @Test("A token names the tracks of its host, by our names or those of other systems; without names it grants none")
     func sources() async throws {
         func claims(_ publishing: String) async throws -> AccessClaims {
             try await tokens().verify(try await sign(payload(#"{"room":"show","mode":"SEND_AND_RECV"\#(publishing)}"#)))
@@ -176,13 +176,13 @@ struct AccessTokensTests {
         #expect(later.modes == [.receiveOnly, .sendAndReceive] && later.sources == [.camera])
     }
 
-    @Test("20101 a token whose id is revoked, and no other")
+    @Test("20101 rejects a token whose id is revoked, and no other")
     func revoked() async throws {
         let tokens = await AccessTokens(signingKey: Self.key, kid: "k1")
         let end = Date().timeIntervalSince1970 + 60
         let (first, second) = (
-            try await tokens.mint(AccessClaims(identity: "a", role: .operator, expiresAt: end, tokenID: "one")),
-            try await tokens.mint(AccessClaims(identity: "b", role: .operator, expiresAt: end, tokenID: "two"))
+            try await tokens.issue(AccessClaims(identity: "a", role: .operator, expiresAt: end, tokenID: "one")),
+            try await tokens.issue(AccessClaims(identity: "b", role: .operator, expiresAt: end, tokenID: "two"))
         )
         #expect(try await tokens.verify(first).tokenID == "one")
         let copy = tokens
@@ -195,14 +195,14 @@ struct AccessTokensTests {
         #expect(try await tokens.verify(first).tokenID == "one")
     }
 
-    @Test("Every token that we issue has an id of its own")
+    @Test("Every issued token has a unique id")
     func ids() async throws {
         let tokens = await tokens()
         var ids: Set<String> = []
         for token in [
-            try await tokens.mintOperator(expiresIn: 60), try await tokens.mintOperator(expiresIn: 60),
-            try await tokens.mint(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60),
-            try await tokens.mint(identity: "m", room: "show", role: .mixer, epoch: 1, expiresIn: 60),
+            try await tokens.issueOperator(expiresIn: 60), try await tokens.issueOperator(expiresIn: 60),
+            try await tokens.issue(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60),
+            try await tokens.issue(identity: "m", room: "show", role: .mixer, epoch: 1, expiresIn: 60),
         ] {
             let id = try #require(try await tokens.verify(token).tokenID)
             #expect(id.wholeMatch(of: /TK[0-9a-f]{32}/) != nil, "\(id)")
@@ -212,7 +212,7 @@ struct AccessTokensTests {
     }
 
     @Test(
-        "A token without an id, or with an endless one, goes by a digest, however its signature is written",
+        "A token without an id, or with too long a one, is identified by a digest of its signed part",
         arguments: ["", #","jti":"""#, #","jti":"\#(String(repeating: "x", count: 200))""#]
     )
     func digest(id: String) async throws {
@@ -225,7 +225,7 @@ struct AccessTokensTests {
         try await tokens.revocations.revoke(
             RevokedToken(id: digest, revokedAt: 0, revokedBy: "b", expiresAt: 2000)
         )
-        // The last letter of the signature has two bits that say nothing.
+        // The last letter of the signature has two unused bits.
         for last in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" {
             let variant = String(token.dropLast()) + String(last)
             let claims = try? await tokens.verify(variant)
@@ -234,22 +234,22 @@ struct AccessTokensTests {
         await #expect(throws: StageError.tokenRevoked) { try await tokens.verify(token) }
     }
 
-    @Test("After a rotation all copies sign with the new key at once, and a retired key verifies until it is removed")
+    @Test("After a rotation all copies sign with the new key, and a retired key verifies until it is removed")
     func keysInUse() async throws {
         let tokens = await tokens()
         let copy = tokens
-        let old = try await tokens.mintOperator(expiresIn: 100)
+        let old = try await tokens.issueOperator(expiresIn: 100)
         let key = [UInt8](repeating: 9, count: 32)
         await tokens.use(signingKey: key, kid: "k2", retired: ["k1": Self.key])
         #expect(try await copy.verify(old).role == .operator)
-        let new = try await copy.mintOperator(expiresIn: 100)
+        let new = try await copy.issueOperator(expiresIn: 100)
         #expect(await code(new) == 20107)
         await tokens.use(signingKey: key, kid: "k2", retired: [:])
         await #expect(throws: StageError.tokenSignatureInvalid) { try await copy.verify(old) }
         #expect(try await copy.verify(new).role == .operator)
     }
 
-    @Test("Retired keys are read from a folder, each by the name of its file; a damaged one stops the start")
+    @Test("Retired keys are loaded from a folder by file name; a damaged key file fails the start")
     func retiredKeys() async throws {
         let folder = try TemporaryFolder()
         #expect(try RetiredKeys.load(from: folder.path + "/none").isEmpty)
@@ -258,7 +258,7 @@ struct AccessTokensTests {
         try Data("not a key".utf8).write(to: URL(fileURLWithPath: folder.path + "/notes.txt"))
         let retired = try RetiredKeys.load(from: folder.path)
         #expect(retired == ["k1": Self.key])
-        let old = try await AccessTokens(signingKey: Self.key, kid: "k1").mintOperator(expiresIn: 60)
+        let old = try await AccessTokens(signingKey: Self.key, kid: "k1").issueOperator(expiresIn: 60)
         let next = await AccessTokens(signingKey: [UInt8](repeating: 9, count: 32), kid: "k2", retired: retired)
         #expect(try await next.verify(old).role == .operator)
         for damage in ["c2hvcnQ=", "***"] {
@@ -267,9 +267,9 @@ struct AccessTokensTests {
         }
     }
 
-    @Test("During a rotation the retired key still verifies, and no longer signs")
+    @Test("During a rotation the retired key verifies but does not sign")
     func rotation() async throws {
-        let old = try await tokens().mintOperator(expiresIn: 100)
+        let old = try await tokens().issueOperator(expiresIn: 100)
         let next = await AccessTokens(
             signingKey: [UInt8](repeating: 9, count: 32),
             kid: "k2",
@@ -278,7 +278,7 @@ struct AccessTokensTests {
             1000
         }
         #expect(try await next.verify(old).role == .operator)
-        let new = try await next.mintOperator(expiresIn: 100)
+        let new = try await next.issueOperator(expiresIn: 100)
         #expect(await code(new) == 20107)
         #expect(try await next.verify(new).role == .operator)
     }

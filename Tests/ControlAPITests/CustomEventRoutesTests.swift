@@ -1,14 +1,15 @@
 import FootlightTesting
 import Foundation
-import GatewayModel
+import FootlightModel
 import Synchronization
+import TestSupport
 import Testing
 import Webhooks
 
 @testable import ControlAPI
 @testable import Stage
 
-@Suite("Custom events by HTTP")
+@Suite("Custom event routes")
 struct CustomEventRoutesTests {
     private static let path = "/v1/rooms/show/events"
 
@@ -26,10 +27,10 @@ struct CustomEventRoutesTests {
             administers: rights,
             expiresAt: Date().timeIntervalSince1970 + 600
         )
-        return .token(try await server.tokens.mint(claims))
+        return .token(try await server.tokens.issue(claims))
     }
 
-    @Test("S15 an app's events reach the readers of a room in order, with who sent them")
+    @Test("S15 custom events reach the readers of a room in order, with their sender")
     func order() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -67,7 +68,7 @@ struct CustomEventRoutesTests {
         }
     }
 
-    @Test("Participants of the room send, and those who run the show without being in it; nobody else does")
+    @Test("Participants and those who run the show send custom events; others cannot")
     func rights() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -76,11 +77,11 @@ struct CustomEventRoutesTests {
             func ask(_ bearer: ControlServer.Bearer) async throws -> ControlServer.Answer {
                 try await server.ask("POST", Self.path, body, as: bearer)
             }
-            #expect(try await ask(.nobody).refusal == "401/20101")
+            #expect(try await ask(.unauthenticated).refusal == "401/20101")
             #expect(try await ask(bearer(server, "eve")).refusal == "409/3035", "not before it has joined")
             #expect(try await ask(bearer(server, "eve", room: "other")).refusal == "403/20106")
             for role in [AccessRole.mixer, .monitor] {
-                let token = try await server.tokens.mint(identity: "m", room: "show", role: role, expiresIn: 60)
+                let token = try await server.tokens.issue(identity: "m", room: "show", role: role, expiresIn: 60)
                 #expect(try await ask(.token(token)).refusal == "403/20106")
             }
             for right in ["streaming", "participants"] {
@@ -96,7 +97,7 @@ struct CustomEventRoutesTests {
     }
 
     @Test(
-        "What is no event is refused with the field at fault",
+        "Rejects an invalid event, naming the field",
         arguments: [
             (#"{"type":""}"#, "400/3073", "type"), (#"{"type":"a b"}"#, "400/3073", "type"),
             (#"{"data":{}}"#, "400/53004", "type"), (#"{"type":"x","data":[]}"#, "400/53004", "data"),
@@ -111,7 +112,7 @@ struct CustomEventRoutesTests {
         }
     }
 
-    @Test("Who sends too much is told when to go on, and a raised hand counts as well")
+    @Test("Too many events are refused with Retry-After; a raised hand counts as one")
     func rate() async throws {
         try await ControlServer.run(clock: ManualClock()) { (server) async throws in
             try await server.makeRoom()
@@ -128,16 +129,16 @@ struct CustomEventRoutesTests {
         }
     }
 
-    @Test("Webhooks are told of custom events and of raised hands, in the words of the event stream")
+    @Test("Webhooks receive custom events and raised hands in the format of the event stream")
     func webhooks() async throws {
         try await ControlServer.run { (server) async throws in
             let hook = #"{"url":"https://hooks.example/in","types":["custom.event","hand.*"]}"#
             let made = try await server.ask("POST", "/v1/webhooks", hook).decode(WebhookResource.self)
             let routes = server.routes()
-            let told = Told()
+            let received = EventLog()
             let observation = server.directory.observe { event in
                 guard let news = routes.webhookEvent(of: event) else { return }
-                told.add(news)
+                received.add(news)
                 server.webhooks.post(news)
             }
             try await server.makeRoom()
@@ -147,8 +148,8 @@ struct CustomEventRoutesTests {
             _ = try await server.ask("POST", "/v1/rooms/show/hands", as: eve)
             _ = try await server.ask("DELETE", "/v1/rooms/show/hands/eve", as: eve)
             let names = ["custom.event", "hand.raised", "hand.lowered"]
-            #expect(told.names.filter { names.contains($0) } == names)
-            let body = try #require(told.data(of: "custom.event"))
+            #expect(received.names.filter { names.contains($0) } == names)
+            let body = try #require(received.data(of: "custom.event"))
             #expect(try WireJSON.decode(EventResource.self, from: body).custom?.identity == "eve")
             let path = "/v1/webhooks/\(made.id)/deliveries"
             let isThere = try await eventually {
@@ -160,8 +161,8 @@ struct CustomEventRoutesTests {
         }
     }
 
-    /// What webhooks were told.
-    private final class Told: Sendable {
+    /// Records the events that webhooks receive.
+    private final class EventLog: Sendable {
         private let events = Mutex<[WebhookEvent]>([])
 
         func add(_ event: WebhookEvent) { events.withLock { $0.append(event) } }

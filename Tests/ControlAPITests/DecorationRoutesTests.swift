@@ -1,10 +1,10 @@
-import GatewayModel
+import FootlightModel
 import Stage
 import Testing
 
 @testable import ControlAPI
 
-@Suite("What is seen beside the tiles, by HTTP")
+@Suite("Background, logo, lower third, ticker and slate routes")
 struct DecorationRoutesTests {
     private static let path = "/v1/rooms/show/layout"
     private static let full =
@@ -13,7 +13,7 @@ struct DecorationRoutesTests {
         + #""lower_third":{"title":"Ann","subtitle":"Host"},"ticker":{"text":"Now","speed":0.2},"#
         + #""slates":{"starting_soon":{"text":"At eight","image":"asset:wall","music":"https://a.example/a.mp3"}}}"#
 
-    @Test("Everything is set, read, told, kept in part, and taken away by null")
+    @Test("Every field is set, read, reported, changed in part, and cleared by null")
     func change() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -32,8 +32,8 @@ struct DecorationRoutesTests {
             #expect(full.ticker == TickerResource(text: "Now", speed: 0.2))
             let slate = SlateResource(text: "At eight", image: "asset:wall", music: "https://a.example/a.mp3")
             #expect(full.slates == SlatesResource(startingSoon: slate))
-            let told = try #require(await events.next())
-            #expect(told.name == "layout.changed" && told.data?.layout == full)
+            let received = try #require(await events.next())
+            #expect(received.name == "layout.changed" && received.data?.layout == full)
             let room = try await server.ask("GET", "/v1/rooms/show").decode(RoomResource.self)
             #expect(room.layout == full.settings)
 
@@ -55,7 +55,7 @@ struct DecorationRoutesTests {
         }
     }
 
-    @Test("What is out of its range or no word, colour or asset is refused by the field's name, and nothing changes")
+    @Test("An invalid range, value, colour or asset is refused naming the field, and changes nothing")
     func faults() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -93,7 +93,7 @@ struct DecorationRoutesTests {
         }
     }
 
-    @Test("An avatar comes with the join, is on the tile and in the participant, and is taken away by null")
+    @Test("An avatar is set by the join, returned in tile and participant, and cleared by null")
     func avatar() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()

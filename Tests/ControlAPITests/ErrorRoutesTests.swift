@@ -1,16 +1,17 @@
 import FootlightTesting
 import Foundation
-import GatewayModel
+import FootlightModel
 import Logging
 import Stage
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ControlAPI
 
-@Suite("T15 Every code that the server has a condition for")
+@Suite("T15 Every error code of the server has a condition")
 struct ErrorRoutesTests {
-    @Test("The shape of a refusal: nine words, the code's own page, Retry-After where waiting helps")
+    @Test("An error response has nine fields, a page for its code, and Retry-After where waiting helps")
     func shape() async throws {
         try await ControlServer.run { (server) async throws in
             let answer = try await server.ask("GET", "/v1/rooms/none")
@@ -23,7 +24,7 @@ struct ErrorRoutesTests {
             )
             #expect(error["retry_after"] is NSNull)
             let page = try #require(error["more_info"] as? String)
-            let explained = try await server.ask("GET", page, as: .nobody)
+            let explained = try await server.ask("GET", page, as: .unauthenticated)
             #expect(explained.status == 200)
             #expect(
                 explained.text.contains("53106 RoomNotFoundError (HTTP 404)") && explained.text.contains("Solution:")
@@ -31,11 +32,11 @@ struct ErrorRoutesTests {
         }
     }
 
-    @Test("Only what can pass by itself is retryable: connections, media, pictures to come, and faults of ours (5xx)")
+    @Test("Only transient errors are retryable: connections, media, pending snapshots, and server errors (5xx)")
     func retryable() {
         let passing: Set<Int> = [53000, 53001, 53006, 53207, 53405, 3065, 429]
         for error in StageError.documented {
-            // A host that is kept out for a while has the code of what its pictures did.
+            // A host in quarantine has the code of the media that caused it.
             let passes = passing.contains(error.code) || error == .hostQuarantined(seconds: 60)
             #expect(error.isRetryable == (passes || error.status >= 500), "\(error.code)")
             #expect(error.isRetryable || error.retryAfter == nil, "\(error.code)")
@@ -53,7 +54,7 @@ struct ErrorRoutesTests {
         #expect(Set(wanted).subtracting(named).isEmpty)
     }
 
-    @Test("Every code in the sources has its page, and the index leads to each of them")
+    @Test("Every code in the sources has a page, and the index links all pages")
     func pages() async throws {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources").standardized
         var codes: Set<Int> = []
@@ -66,11 +67,11 @@ struct ErrorRoutesTests {
         let all = codes.union(StageError.documented.map(\.code))
         #expect(codes.count > 50)
         try await ControlServer.run { (server) async throws in
-            let index = try await server.ask("GET", "/docs/errors", as: .nobody)
+            let index = try await server.ask("GET", "/docs/errors", as: .unauthenticated)
             #expect(index.status == 200)
             let lines = index.text.split(separator: "\n")
             for code in all {
-                let page = try await server.ask("GET", "/docs/errors/\(code)", as: .nobody)
+                let page = try await server.ask("GET", "/docs/errors/\(code)", as: .unauthenticated)
                 #expect(page.status == 200 && page.text.hasPrefix("\(code) "), "\(code)")
                 #expect(lines.contains { $0.hasPrefix("\(code) ") && $0.hasSuffix(" /docs/errors/\(code)") }, "\(code)")
             }
@@ -78,7 +79,7 @@ struct ErrorRoutesTests {
         }
     }
 
-    @Test("53006 no admission: nothing new begins, with a time to come back, and what runs goes on")
+    @Test("53006 without admission new work is refused with Retry-After, and running work continues")
     func admission() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -105,7 +106,7 @@ struct ErrorRoutesTests {
         }
     }
 
-    @Test("53105, 53106, 53113, 53118 and 4010 the room is full, gone, taken, ended, or has its hosts")
+    @Test("53105, 53106, 53113, 53118 and 4010 the room is full, unknown, taken, ended, or has its maximum of hosts")
     func rooms() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom("show", #","max_participants":2,"max_hosts":1"#)
@@ -125,7 +126,7 @@ struct ErrorRoutesTests {
         }
     }
 
-    @Test("53106 has a solution for each phase: create the room to connect, tell of its end to who comes back")
+    @Test("53106 has a solution for each phase: create the room to connect, or report its end to a returning client")
     func phases() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -154,13 +155,13 @@ struct ErrorRoutesTests {
         }
     }
 
-    @Test("53405 a host that announced media and sends none is told so on its own stream, and leaves")
+    @Test("53405 a host that announces media and sends none receives the error on its stream and is removed")
     func mediaNeverCame() async throws {
         let clock = ManualClock()
         try await ControlServer.run(clock: clock) { (server) async throws in
             try await server.makeRoom()
             let ann = ControlServer.Bearer.token(
-                try await server.tokens.mint(identity: "ann", room: "show", mode: .sendAndReceive, expiresIn: 600)
+                try await server.tokens.issue(identity: "ann", room: "show", mode: .sendAndReceive, expiresIn: 600)
             )
             let joined = try await server.join("show", "ann", as: ann).decode(JoinAnswer.self)
             let client = try server.events(
@@ -185,7 +186,7 @@ struct ErrorRoutesTests {
         }
     }
 
-    @Test("1002 and 53118 the removed and those of an ended room are told why on their own streams")
+    @Test("1002 and 53118 removed participants and those of an ended room receive the error on their streams")
     func lastWords() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -193,7 +194,7 @@ struct ErrorRoutesTests {
             var clients: [EventClient] = []
             for identity in ["ann", "ben"] {
                 let bearer = ControlServer.Bearer.token(
-                    try await server.tokens.mint(
+                    try await server.tokens.issue(
                         identity: identity,
                         room: "show",
                         mode: .sendAndReceive,
@@ -222,7 +223,7 @@ struct ErrorRoutesTests {
         }
     }
 
-    @Test("53103 a room that cannot be kept is not made; a show goes on though its record cannot be written")
+    @Test("53103 a room that cannot be persisted is not created; a running show continues without persistence")
     func keeping() async throws {
         struct DiskFull: Error {}
         try await ControlServer.run { (server) async throws in
@@ -249,7 +250,7 @@ struct ErrorRoutesTests {
         }
     }
 
-    @Test("53006: a host for whom the processor has no time is told when to ask again; the audience is let in")
+    @Test("53006 a host without CPU capacity is refused with Retry-After; the audience is admitted")
     func noProcessor() async throws {
         let settings = StageSettings(processor: ProcessorBudget(cores: 1, ceiling: 0.01))
         try await ControlServer.run(settings: settings) { (server) async throws in
@@ -261,11 +262,11 @@ struct ErrorRoutesTests {
         }
     }
 
-    @Test("A room that nobody made is made by the first to join, where that is switched on")
+    @Test("With ad-hoc rooms enabled, the first to join creates the room")
     func adHoc() async throws {
         try await ControlServer.run(settings: StageSettings(createsRoomsOnJoin: true)) { (server) async throws in
             let ann = ControlServer.Bearer.token(
-                try await server.tokens.mint(identity: "ann", room: "fresh", mode: .sendAndReceive, expiresIn: 60)
+                try await server.tokens.issue(identity: "ann", room: "fresh", mode: .sendAndReceive, expiresIn: 60)
             )
             #expect(try await server.join("other", "ann", as: ann).refusal == "403/20106")
             let joined = try await server.join("fresh", "ann", as: ann)

@@ -1,14 +1,14 @@
 import ControlAPI
 import FootlightTesting
-import GatewayModel
+import FootlightModel
 import Stage
 import Testing
 
-@Suite("Events by HTTP")
+@Suite("Event stream routes")
 struct EventRoutesTests {
     private static let path = "/v1/rooms/show/events"
 
-    @Test("A stream tells when to come back, gives a snapshot, then what happens, then ends with the room")
+    @Test("A stream sends the retry interval, a snapshot and the events, and ends with the room")
     func snapshotFirst() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -39,7 +39,7 @@ struct EventRoutesTests {
         }
     }
 
-    @Test("A client that comes back with Last-Event-ID gets what it missed, by header or by query")
+    @Test("A client that reconnects with Last-Event-ID, as header or query, receives the missed events")
     func replay() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -63,7 +63,7 @@ struct EventRoutesTests {
         }
     }
 
-    @Test("A quiet stream carries heartbeats")
+    @Test("An idle stream carries heartbeats")
     func heartbeat() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -71,14 +71,17 @@ struct EventRoutesTests {
             var events = client.events.makeAsyncIterator()
             _ = await events.next()
             _ = await events.next()
-            server.directory.beat()
-            let beat = try #require(await events.next())
-            #expect(beat.name == "heartbeat" && beat.id == "1" && beat.data?.type == "heartbeat")
+            server.directory.broadcastHeartbeat()
+            let broadcastHeartbeat = try #require(await events.next())
+            #expect(
+                broadcastHeartbeat.name == "heartbeat" && broadcastHeartbeat.id == "1"
+                    && broadcastHeartbeat.data?.type == "heartbeat"
+            )
             client.close()
         }
     }
 
-    @Test("A client that goes away leaves no reader behind, though the room is quiet")
+    @Test("A client that disconnects from an idle room leaves no reader behind")
     func goneClient() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -93,12 +96,12 @@ struct EventRoutesTests {
         }
     }
 
-    @Test("T17 the older session of an identity is told with 53205, and its stream ends")
+    @Test("T17 the older session of an identity receives 53205, and its stream ends")
     func duplicateIdentity() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
             let bearer = ControlServer.Bearer.token(
-                try await server.tokens.mint(identity: "ann", room: "show", mode: .sendAndReceive, expiresIn: 60)
+                try await server.tokens.issue(identity: "ann", room: "show", mode: .sendAndReceive, expiresIn: 60)
             )
             let joined = try await server.join("show", "ann", as: bearer).decode(JoinAnswer.self)
             let client = try server.events(Self.path + "?participant=\(joined.participant.sid)", as: bearer)
@@ -115,18 +118,18 @@ struct EventRoutesTests {
         }
     }
 
-    @Test("A client that reads nothing is cut off with a last word, and the room goes on")
+    @Test("A client that does not read is disconnected with a final event, and the room continues")
     func slowReader() async throws {
         try await ControlServer.run(settings: StageSettings(waitingEvents: 50)) { (server) async throws in
             try await server.makeRoom()
-            let socket = try SilentClient(
+            let socket = try NonReadingHTTPClient(
                 port: server.boundPort,
                 path: Self.path,
-                token: try await server.tokens.mintOperator(expiresIn: 60)
+                token: try await server.tokens.issueOperator(expiresIn: 60)
             )
             let hasReader = try await eventually { server.directory.readerCount == 1 }
             #expect(hasReader)
-            // More than the sockets hold; every change of the outputs is one event of about 64 KiB.
+            // More than the socket buffers hold; every change of the outputs is one event of about 64 KiB.
             let text = String(repeating: "x", count: 64 * 1024)
             var sent = 0
             while server.directory.readerCount == 1, sent < 2000 {
@@ -138,17 +141,17 @@ struct EventRoutesTests {
             }
             #expect(server.directory.readerCount == 0, "cut off after \(sent) events")
             #expect(try await server.ask("GET", "/v1/rooms/show").status == 200)
-            let heard = try socket.readToEnd()
-            #expect(heard.contains("event: session.disconnected"))
-            #expect(heard.contains("\"code\":53001"))
+            let received = try socket.readToEnd()
+            #expect(received.contains("event: session.disconnected"))
+            #expect(received.contains("\"code\":53001"))
         }
     }
 
-    @Test("A participant has four streams of a room; a fifth ends the oldest with a last word")
+    @Test("A participant has four streams of a room; a fifth ends the oldest with a final event")
     func streamsPerIdentity() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
-            let token = try await server.tokens.mint(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60)
+            let token = try await server.tokens.issue(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60)
             var clients: [EventClient] = []
             for _ in 0..<4 { clients.append(try await opened(server, .token(token))) }
             #expect(server.directory.readerCount == 4)
@@ -164,14 +167,14 @@ struct EventRoutesTests {
         }
     }
 
-    @Test("Participants take nine tenths of all streams; the rest is for mixers and operators")
+    @Test("Participants use nine tenths of all streams; the rest is for mixers and operators")
     func reserve() async throws {
         try await ControlServer.run(settings: StageSettings(maximumReaders: 10)) { (server) async throws in
             try await server.makeRoom()
             var clients: [EventClient] = []
             var token = ""
             for number in 0..<10 {
-                token = try await server.tokens.mint(
+                token = try await server.tokens.issue(
                     identity: "p\(number)",
                     room: "show",
                     mode: .receiveOnly,
@@ -190,7 +193,7 @@ struct EventRoutesTests {
         }
     }
 
-    /// A stream whose snapshot has come.
+    /// Opens a stream and awaits its snapshot.
     private func opened(_ server: ControlServer, _ bearer: ControlServer.Bearer) async throws -> EventClient {
         let client = try server.events(Self.path, as: bearer)
         var events = client.events.makeAsyncIterator()
@@ -199,7 +202,7 @@ struct EventRoutesTests {
         return client
     }
 
-    @Test("Streams of unknown rooms and strangers are refused in the usual shape")
+    @Test("Streams of unknown rooms and of other bearers are refused with the usual errors")
     func refusals() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()

@@ -1,13 +1,13 @@
 import FootlightTesting
 import Foundation
-import GatewayModel
+import FootlightModel
 import Stage
 import Synchronization
 import Testing
 
 @testable import ControlAPI
 
-@Suite("Raised hands by HTTP")
+@Suite("Raised hand routes")
 struct HandRoutesTests {
     private static let path = "/v1/rooms/show/hands"
     private static let up = #"{"mode":"SEND_AND_RECV"}"#
@@ -27,7 +27,7 @@ struct HandRoutesTests {
             administers: rights,
             expiresAt: Date().timeIntervalSince1970 + 600
         )
-        return .token(try await server.tokens.mint(claims))
+        return .token(try await server.tokens.issue(claims))
     }
 
     private func next(
@@ -40,7 +40,7 @@ struct HandRoutesTests {
         return nil
     }
 
-    @Test("S15 a hand is raised, seen by all, accepted by a host, and its participant comes on stage and publishes")
+    @Test("S15 a raised hand is visible to all; when a host accepts it, its participant joins the stage and publishes")
     func accepting() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -58,8 +58,8 @@ struct HandRoutesTests {
             #expect(abs(hand.expiresAt.seconds - hand.raisedAt.seconds - 60) < 0.01)
             let again = try await server.ask("POST", Self.path, as: eve)
             #expect(try again.status == 200 && again.decode(HandResource.self) == hand, "one each")
-            let told = try #require(await next(&events, named: "hand."))
-            #expect(told.name == "hand.raised" && told.data?.hand == hand && told.data?.reason == nil)
+            let received = try #require(await next(&events, named: "hand."))
+            #expect(received.name == "hand.raised" && received.data?.hand == hand && received.data?.reason == nil)
             let later = try server.events("/v1/rooms/show/events")
             var laterEvents = later.events.makeAsyncIterator()
             #expect(await next(&laterEvents, named: "room.snapshot")?.data?.hands == [hand])
@@ -80,7 +80,7 @@ struct HandRoutesTests {
         }
     }
 
-    @Test("Lowered, rejected, left behind and out of time: each is told with its reason")
+    @Test("A lowered, rejected, abandoned or expired hand is reported with its reason")
     func endings() async throws {
         let clock = ManualClock()
         try await ControlServer.run(clock: clock) { (server) async throws in
@@ -115,7 +115,7 @@ struct HandRoutesTests {
         }
     }
 
-    @Test("Only those in the room raise a hand, and only hosts and those who run the show answer")
+    @Test("Only participants raise a hand, and only hosts and those who run the show answer")
     func rights() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -125,14 +125,14 @@ struct HandRoutesTests {
             _ = try await server.join("show", "eve", "RECV_ONLY", as: eve)
             _ = try await server.join("show", "fay", "SIGNALLING_ONLY")
             #expect(try await server.ask("POST", Self.path).refusal == "403/20106", "operators ask nobody")
-            #expect(try await server.ask("POST", Self.path, as: .nobody).refusal == "401/20101")
-            let stranger = try await bearer(server, "eve", room: "other")
-            #expect(try await server.ask("POST", Self.path, as: stranger).refusal == "403/20106")
-            #expect(try await server.ask("GET", Self.path, as: stranger).refusal == "403/20106")
+            #expect(try await server.ask("POST", Self.path, as: .unauthenticated).refusal == "401/20101")
+            let outsider = try await bearer(server, "eve", room: "other")
+            #expect(try await server.ask("POST", Self.path, as: outsider).refusal == "403/20106")
+            #expect(try await server.ask("GET", Self.path, as: outsider).refusal == "403/20106")
             #expect(try await server.ask("POST", Self.path, as: eve).status == 201)
             #expect(try await server.ask("POST", Self.path, as: fay).status == 201, "who only signals asks as well")
             for answer in ["accept", "reject"] {
-                for one in [eve, fay, stranger] {
+                for one in [eve, fay, outsider] {
                     #expect(try await server.ask("POST", "\(Self.path)/eve/\(answer)", as: one).refusal == "403/20106")
                 }
             }
@@ -147,7 +147,7 @@ struct HandRoutesTests {
         }
     }
 
-    @Test("Every fault has its code, max_hosts holds, and the list goes on by pages")
+    @Test("Every error has its code, max_hosts is enforced, and the list is paged")
     func faults() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom("show", #","max_hosts":1"#)

@@ -1,11 +1,11 @@
 import ControlAPI
 import FootlightTesting
 import Foundation
-import GatewayModel
+import FootlightModel
 import Stage
 import Testing
 
-@Suite("Invitations by HTTP")
+@Suite("Invitation routes")
 struct InvitationRoutesTests {
     private func bearer(
         _ server: ControlServer,
@@ -14,7 +14,7 @@ struct InvitationRoutesTests {
     ) async throws
         -> ControlServer.Bearer
     {
-        .token(try await server.tokens.mint(identity: identity, room: "show", mode: mode, expiresIn: 600))
+        .token(try await server.tokens.issue(identity: identity, room: "show", mode: mode, expiresIn: 600))
     }
 
     private func invite(
@@ -38,7 +38,7 @@ struct InvitationRoutesTests {
         return nil
     }
 
-    @Test("U3 to U8, U20 and V17 an invitation rings, is accepted, and lets a RECV_ONLY participant come on stage once")
+    @Test("U3 to U8, U20 and V17 an accepted invitation lets a RECV_ONLY participant join the stage once")
     func promotion() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -87,7 +87,7 @@ struct InvitationRoutesTests {
         }
     }
 
-    @Test("An accepted invitation lets its guest join as a host; without one the token's modes hold")
+    @Test("An accepted invitation lets its invitee join as a host; without one the token's modes apply")
     func joining() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -111,7 +111,7 @@ struct InvitationRoutesTests {
         }
     }
 
-    @Test("Rejecting, calling back and time running out end the ringing, and each is told to both sides")
+    @Test("Rejection, cancellation and expiry end the ringing, and are reported to both sides")
     func endings() async throws {
         let clock = ManualClock()
         try await ControlServer.run(clock: clock) { (server) async throws in
@@ -145,7 +145,7 @@ struct InvitationRoutesTests {
         }
     }
 
-    @Test("Only hosts and those who run the show invite; every fault has its code")
+    @Test("Only hosts and those who run the show invite; every error has its code")
     func faults() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()

@@ -1,13 +1,13 @@
 import ControlAPI
-import GatewayModel
+import FootlightModel
 import Stage
 import Testing
 
-@Suite("Layout by HTTP")
+@Suite("Layout routes")
 struct LayoutRoutesTests {
     private static let path = "/v1/rooms/show/layout"
 
-    @Test("A layout is changed in part, applies at once, is told of, and stays")
+    @Test("A partial change of the layout applies immediately, is reported, and is kept")
     func change() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom("show", #","layout":{"grid_size":4,"theme":"LIGHT"}"#)
@@ -30,15 +30,15 @@ struct LayoutRoutesTests {
             #expect(after.overlays == OverlaysResource(name: true, mic: false))
             #expect(after.gridSize == 4 && after.theme == "LIGHT", "what is not named stays")
             #expect((after.tiles.first?.width ?? 0) > (after.tiles.last?.width ?? 0))
-            let told = try #require(await events.next())
-            #expect(told.name == "layout.changed" && told.data?.layout == after)
+            let received = try #require(await events.next())
+            #expect(received.name == "layout.changed" && received.data?.layout == after)
             let room = try await server.ask("GET", "/v1/rooms/show").decode(RoomResource.self)
             #expect(room.layout.type == "SIDEBAR" && room.layout.gridSize == 4)
             client.close()
         }
     }
 
-    @Test("Words and numbers that are none are refused by name, and nothing changes")
+    @Test("Invalid values are refused naming the field, and change nothing")
     func faults() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -59,7 +59,7 @@ struct LayoutRoutesTests {
         }
     }
 
-    @Test("A preview gives the tiles for hosts that are not there, and the air stays as it is")
+    @Test("A preview returns the tiles for given hosts without changing the program")
     func preview() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -93,11 +93,11 @@ struct LayoutRoutesTests {
         }
     }
 
-    @Test("Only whoever runs the show changes the layout; everybody in the room sees it")
+    @Test("Only those who run the show change the layout; every participant reads it")
     func access() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
-            let token = try await server.tokens.mint(
+            let token = try await server.tokens.issue(
                 identity: "ann",
                 room: "show",
                 mode: .sendAndReceive,

@@ -1,13 +1,13 @@
 import ControlAPI
-import GatewayModel
+import FootlightModel
 import Stage
 import Testing
 
-@Suite("Livestreams by HTTP")
+@Suite("Livestream routes")
 struct LivestreamRoutesTests {
     private static let path = "/v1/rooms/show/livestream"
 
-    @Test("Outputs are started, added, removed and stopped, and no answer shows a key")
+    @Test("Outputs are started, added, removed and stopped, and no response contains a stream key")
     func life() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -48,7 +48,7 @@ struct LivestreamRoutesTests {
         }
     }
 
-    @Test("An output's rendition and spare address reach whoever pushes, and only what is offered is taken")
+    @Test("An output's rendition and backup URL reach the pusher, and only existing renditions are accepted")
     func renditionAndSpare() async throws {
         try await ControlServer.run { (server) async throws in
             let ladder = #"[{"name":"180p","width":320,"height":180,"video_bitrate":300}]"#
@@ -64,14 +64,14 @@ struct LivestreamRoutesTests {
             #expect(try await start("180p").status == 202)
             let targets = server.livestreams.targets("show")
             #expect(targets.map(\.rendition) == ["180p", nil])
-            #expect(targets.map(\.spareURL) == ["rtmp://b.example/live", "rtmp://d.example/live"])
-            #expect(targets.map(\.spareStreamKey) == ["k2", nil])
+            #expect(targets.map(\.backupURL) == ["rtmp://b.example/live", "rtmp://d.example/live"])
+            #expect(targets.map(\.backupStreamKey) == ["k2", nil])
             #expect(targets.map { $0.feed(of: "show") } == ["show.rendition.180p", "show"])
             #expect(targets.map { $0.figures?.width } == [320, 640])
         }
     }
 
-    @Test("Every fault has its code")
+    @Test("Every error has its code")
     func faults() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -105,7 +105,7 @@ struct LivestreamRoutesTests {
         }
     }
 
-    @Test("A start whose layout is refused begins nothing, and of several outputs all are added or none")
+    @Test("A start with an invalid layout starts nothing, and of several outputs all are added or none")
     func allOrNothing() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -132,7 +132,7 @@ struct LivestreamRoutesTests {
         }
     }
 
-    @Test("D36 durations are passed on, with their defaults, and checked")
+    @Test("D36 durations are passed on, with their defaults, and validated")
     func options() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -151,7 +151,7 @@ struct LivestreamRoutesTests {
         }
     }
 
-    @Test("A livestream that was given with the room begins when there is something to see, and not backstage")
+    @Test("A livestream given with the room starts once a host's media arrives, and not backstage")
     func autoStart() async throws {
         try await ControlServer.run { (server) async throws in
             let output = #"{"name":"yt","url":"rtmp://a.example/live","stream_key":"topsecret"}"#
@@ -162,13 +162,78 @@ struct LivestreamRoutesTests {
             let joined = try await server.join("show", "ann").decode(JoinAnswer.self)
             let sid = joined.participant.sid
             try server.encode(joined)
-            let mixer = try await server.tokens.mint(identity: "m", room: "show", role: .mixer, expiresIn: 60)
+            let mixer = try await server.tokens.issue(identity: "m", room: "show", role: .mixer, expiresIn: 60)
             let report = #"{"participants":[{"sid":"\#(sid)","audio_level":null,"subscribed":["mic"]}]}"#
             let path = "/v1/rooms/show/mixer/report"
             #expect(try await server.ask("POST", path, report, as: .token(mixer)).status == 204)
             #expect(server.livestreams.targets("show").isEmpty, "still backstage")
             #expect(try await server.ask("POST", "/v1/rooms/show/go_live").status == 200)
             #expect(server.livestreams.targets("show").map(\.name) == ["yt"])
+        }
+    }
+}
+
+@Suite("HLS routes")
+struct HLSRoutesTests {
+    private static let path = "/v1/rooms/show/hls"
+
+    @Test("V23 HLS starts, becomes playable with a URL, and stops; commands in the wrong state are refused")
+    func life() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            func egress() async throws -> EgressResource {
+                try await server.ask("GET", "/v1/rooms/show/egress").decode(EgressResource.self)
+            }
+            let before = try await egress()
+            #expect(before.hls == HLSResource(state: "HLS_STOPPED", startedAt: nil, playbackHLSURL: nil))
+            #expect(try await server.ask("POST", "\(Self.path)/stop").error?.code == 4017)
+            let started = try await server.ask("POST", "\(Self.path)/start", #"{"layout":{"type":"SPOTLIGHT"}}"#)
+            #expect(started.status == 202)
+            #expect(try started.decode(HLSResource.self).state == "HLS_STARTING")
+            #expect(try server.directory.room("show").settings.layout.kind == .spotlight)
+            #expect(try await server.ask("POST", "\(Self.path)/start").refusal == "409/3054")
+
+            server.hls.set(HLSStatus(state: .playable, playableAt: 100), room: "show")
+            let playable = try await egress()
+            #expect(playable.broadcasting && playable.hls.state == "HLS_PLAYABLE")
+            #expect(playable.hls.playbackHLSURL?.hasSuffix("/live/show/index.m3u8") ?? false)
+            #expect(playable.hls.startedAt == Timestamp(100))
+            let room = try await server.ask("GET", "/v1/rooms/show").decode(RoomResource.self)
+            #expect(room.egress == playable)
+
+            let stopped = try await server.ask("POST", "\(Self.path)/stop")
+            #expect(stopped.status == 202)
+            #expect(stopped.text.contains(#""playback_hls_url":null"#) && stopped.text.contains("HLS_STOPPING"))
+            #expect(try await server.ask("POST", "\(Self.path)/stop").refusal == "409/3055")
+            #expect(try await server.ask("POST", "\(Self.path)/start").refusal == "409/3055")
+            let token = try await server.tokens.issue(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60)
+            #expect(try await server.ask("POST", "\(Self.path)/start", as: .token(token)).refusal == "403/20106")
+        }
+    }
+
+    @Test("A room that begins backstage goes live and back, and reports it")
+    func backstage() async throws {
+        try await ControlServer.run { (server) async throws in
+            let room = try await server.makeRoom("show", #","backstage":true"#)
+            #expect(room.backstage)
+            let client = try server.events("/v1/rooms/show/events")
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            _ = await events.next()
+            let live = try await server.ask("POST", "/v1/rooms/show/go_live")
+            #expect(try !live.decode(RoomResource.self).backstage)
+            let received = try #require(await events.next())
+            #expect(received.name == "room.updated" && received.data?.room?.backstage == false)
+            let back = try await server.ask("POST", "/v1/rooms/show/stop_live").decode(RoomResource.self)
+            #expect(back.backstage)
+            let token = try await server.tokens.issue(
+                identity: "ann",
+                room: "show",
+                mode: .sendAndReceive,
+                expiresIn: 60
+            )
+            #expect(try await server.ask("POST", "/v1/rooms/show/go_live", as: .token(token)).refusal == "403/20106")
+            client.close()
         }
     }
 }

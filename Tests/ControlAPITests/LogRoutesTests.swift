@@ -1,15 +1,15 @@
 import Foundation
-import GatewayModel
+import FootlightModel
 import Testing
 
 @testable import ControlAPI
 
-@Suite("Logs of content networks by HTTP")
+@Suite("CDN log routes")
 struct LogRoutesTests {
     private static let path = "/v1/cdn-logs"
 
     private func relay(_ server: ControlServer, room: String? = nil) async throws -> String {
-        try await server.tokens.mint(
+        try await server.tokens.issue(
             AccessClaims(
                 identity: "edge",
                 role: .relay,
@@ -19,7 +19,7 @@ struct LogRoutesTests {
         )
     }
 
-    @Test("A relay tells under its own name, by bearer or by password, and of its own room where it has one")
+    @Test("A relay uploads logs under its own name, by bearer or password, limited to its room if it is bound to one")
     func taken() async throws {
         try await ControlServer.run { (server) async throws in
             let room = try await server.makeRoom()
@@ -46,16 +46,16 @@ struct LogRoutesTests {
         }
     }
 
-    @Test("Nobody else tells, nothing is told of a room that is not there, and bodies are bounded")
+    @Test("Other bearers and unknown rooms are refused, and bodies are limited")
     func refused() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
             func refusal(_ bearer: ControlServer.Bearer, _ body: String = "{}") async throws -> String {
                 try await server.ask("POST", Self.path, body, as: bearer).refusal
             }
-            #expect(try await refusal(.nobody) == "401/20101")
+            #expect(try await refusal(.unauthenticated) == "401/20101")
             #expect(try await refusal(.password("x")) == "401/20101")
-            let monitor = try await server.tokens.mint(identity: "m", room: "show", role: .monitor, expiresIn: 60)
+            let monitor = try await server.tokens.issue(identity: "m", room: "show", role: .monitor, expiresIn: 60)
             #expect(try await refusal(.token(monitor)) == "403/20106")
             let other = try await relay(server, room: "other")
             #expect(try await refusal(.token(other)) == "403/20106")
@@ -65,7 +65,7 @@ struct LogRoutesTests {
             let answer = try await server.ask("POST", Self.path, "{}", as: .token(token), headers: brotli)
             #expect(answer.refusal == "400/53004")
             #expect(server.logs.pushes.isEmpty)
-            // A password is good for nothing else.
+            // A password is accepted by no other route.
             let figures = try await server.ask("GET", "/v1/viewership", as: .password(monitor))
             #expect(figures.refusal == "401/20101")
         }

@@ -1,17 +1,17 @@
-import GatewayModel
+import FootlightModel
 import Stage
 import Testing
 
-@Suite("Lists in pages")
+@Suite("Paged lists")
 struct PagingTests {
-    @Test("Rooms come page by page, each once, though rooms are made and forgotten meanwhile")
+    @Test("Rooms are returned page by page, each once, while rooms are created and removed")
     func rooms() async throws {
-        try await ControlServer.run(settings: StageSettings(keptEndedRooms: 1)) { (server) async throws in
+        try await ControlServer.run(settings: StageSettings(maximumEndedRooms: 1)) { (server) async throws in
             for number in 1...7 { try await server.makeRoom("room\(number)") }
             let first = try await server.ask("GET", "/v1/rooms?page_size=3").decode(RoomList.self)
             #expect(first.rooms.map(\.uniqueName) == ["room1", "room2", "room3"])
             #expect(first.meta.pageSize == 3)
-            // The one that the token names is forgotten, and one more is made.
+            // The room that the token names is removed, and one more is created.
             try server.directory.end(room: "room3")
             try server.directory.end(room: "room1")
             try await server.makeRoom("room8")
@@ -25,7 +25,7 @@ struct PagingTests {
         }
     }
 
-    @Test("Participants come 50 to a page unless asked otherwise, and filters come before pages")
+    @Test("Participants are paged by 50 by default, and filters apply before paging")
     func participants() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -46,7 +46,7 @@ struct PagingTests {
     }
 
     @Test(
-        "A page size out of range and a token of one's own are refused",
+        "A page size out of range and a forged token are refused",
         arguments: ["/v1/rooms", "/v1/rooms/show/participants"]
     )
     func faults(path: String) async throws {

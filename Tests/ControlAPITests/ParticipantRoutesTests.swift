@@ -1,12 +1,12 @@
 import ControlAPI
 import Foundation
-import GatewayModel
+import FootlightModel
 import Stage
 import Testing
 
-@Suite("Participants by HTTP")
+@Suite("Participant routes")
 struct ParticipantRoutesTests {
-    @Test("A host joins and gets what an encoder needs; its key opens the stage")
+    @Test("A host joins and receives its ingest; the stream key authorizes publishing")
     func host() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -37,7 +37,7 @@ struct ParticipantRoutesTests {
         }
     }
 
-    @Test("A host in quarantine is refused and shown as such until an operator releases it")
+    @Test("A host in quarantine is refused and listed as such until an operator releases it")
     func quarantine() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -51,7 +51,7 @@ struct ParticipantRoutesTests {
             let path = "/v1/rooms/show/participants/ann"
             let read = try await server.ask("GET", path).decode(ParticipantResource.self)
             #expect(read.quarantinedUntil != nil)
-            #expect(try await server.ask("DELETE", path + "/quarantine", as: .nobody).status == 401)
+            #expect(try await server.ask("DELETE", path + "/quarantine", as: .unauthenticated).status == 401)
             #expect(try await server.ask("DELETE", path + "/quarantine").status == 204)
             #expect(try await server.ask("GET", path).text.contains(#""quarantined_until":null"#))
             #expect(try server.directory.authorizePublish(streamKey: key).get().identity == "ann")
@@ -59,7 +59,7 @@ struct ParticipantRoutesTests {
         }
     }
 
-    @Test("Audience gets no key, is listed, counts when it watches, and leaves")
+    @Test("A viewer receives no stream key, is listed, counts while it watches, and leaves")
     func audience() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -86,7 +86,7 @@ struct ParticipantRoutesTests {
         }
     }
 
-    @Test("The layout shows each host where the grid puts it")
+    @Test("The layout contains each host at its grid position")
     func layout() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -126,7 +126,7 @@ struct ParticipantRoutesTests {
         }
     }
 
-    @Test("Q11 a room whose audience is limited lets so many watch, those included who are on their way")
+    @Test("Q11 a room with a limited audience admits that many viewers, including those who are joining")
     func limitedAudience() async throws {
         try await ControlServer.run { (server) async throws in
             for wrong in ["0", "1000001"] {
@@ -146,7 +146,7 @@ struct ParticipantRoutesTests {
         }
     }
 
-    @Test("S14 a client begins with what its user chose, else what the room says, else the gateway, else everything on")
+    @Test("S14 devices begin with the user's choice, else the room's, else the gateway's, else everything on")
     func callSettings() async throws {
         let settings = StageSettings(callSettings: CallSettings(isVideoOn: false, isSpeakerOn: false))
         try await ControlServer.run(settings: settings) { (server) async throws in
@@ -178,7 +178,7 @@ struct ParticipantRoutesTests {
         }
     }
 
-    @Test("V17 and V19 a participant changes its own mode as far as its token goes; others only make it step down")
+    @Test("V17 and V19 a participant changes its own mode within its token; others only make it step down")
     func modes() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom("show", #","max_hosts":1"#)
@@ -189,9 +189,9 @@ struct ParticipantRoutesTests {
                 modes: [.receiveOnly, .sendAndReceive],
                 expiresAt: Date().timeIntervalSince1970 + 60
             )
-            let ann = ControlServer.Bearer.token(try await server.tokens.mint(claims))
+            let ann = ControlServer.Bearer.token(try await server.tokens.issue(claims))
             let eve = ControlServer.Bearer.token(
-                try await server.tokens.mint(identity: "eve", room: "show", mode: .receiveOnly, expiresIn: 60)
+                try await server.tokens.issue(identity: "eve", room: "show", mode: .receiveOnly, expiresIn: 60)
             )
             _ = try await server.join("show", "ann", "RECV_ONLY", as: ann)
             _ = try await server.join("show", "eve", "RECV_ONLY", as: eve)

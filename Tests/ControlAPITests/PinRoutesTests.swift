@@ -1,18 +1,18 @@
 import ControlAPI
-import GatewayModel
+import FootlightModel
 import Stage
 import Testing
 
-@Suite("Pins by HTTP")
+@Suite("Pin routes")
 struct PinRoutesTests {
     private static let pin = "/v1/rooms/show/participants/ann/pin"
 
-    @Test("An operator pins for everybody; a participant for its own view, which nobody else hears of")
+    @Test("An operator pins for all; a participant for its own view, which is not reported to others")
     func owners() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
             func bearer(_ identity: String, _ mode: ParticipantMode) async throws -> ControlServer.Bearer {
-                .token(try await server.tokens.mint(identity: identity, room: "show", mode: mode, expiresIn: 60))
+                .token(try await server.tokens.issue(identity: identity, room: "show", mode: mode, expiresIn: 60))
             }
             let (eve, fay) = (try await bearer("eve", .receiveOnly), try await bearer("fay", .receiveOnly))
             _ = try await server.join("show", "ann")
@@ -42,9 +42,12 @@ struct PinRoutesTests {
             let eves = try #require(await streams[0].next())
             #expect(eves.name == "pin.changed" && eves.data?.pin?.wrappedValue?.isLocal == true)
             for index in [0, 1] {
-                let told = try #require(await streams[index].next())
-                #expect(told.name == "pin.changed" && told.data?.pin?.wrappedValue?.isLocal == false, "\(index)")
-                #expect(told.data?.participantSID == read.sid)
+                let received = try #require(await streams[index].next())
+                #expect(
+                    received.name == "pin.changed" && received.data?.pin?.wrappedValue?.isLocal == false,
+                    "\(index)"
+                )
+                #expect(received.data?.participantSID == read.sid)
             }
             #expect(try await server.ask("DELETE", Self.pin).status == 204)
             while let event = await streams[1].next() {
@@ -68,7 +71,7 @@ struct PinRoutesTests {
             let odd = try await server.ask("PUT", Self.pin, #"{"pin_type":"NEEDLE"}"#)
             #expect(odd.refusal == "400/3073" && odd.error?.message.contains("pin_type") ?? false)
             #expect(try await server.ask("PUT", Self.pin, #"{"pin_type":7}"#).refusal == "400/53004")
-            let mixer = try await server.tokens.mint(identity: "m", room: "show", role: .mixer, expiresIn: 60)
+            let mixer = try await server.tokens.issue(identity: "m", room: "show", role: .mixer, expiresIn: 60)
             #expect(try await server.ask("PUT", Self.pin, as: .token(mixer)).refusal == "403/20106")
         }
     }

@@ -1,12 +1,13 @@
-import ControlAPI
 import FootlightTesting
 import Foundation
-import GatewayModel
+import FootlightModel
 import Stage
 import Testing
 import Viewership
 
-@Suite("What a show tells")
+@testable import ControlAPI
+
+@Suite("Events of a show")
 struct RoomEventsTests {
     private static let events = "/v1/rooms/show/events"
 
@@ -20,13 +21,13 @@ struct RoomEventsTests {
         return nil
     }
 
-    @Test("The mixer's report makes tracks subscribed, and says who speaks; null when nobody does (V25, T5)")
+    @Test("The mixer's report subscribes tracks and sets the dominant speaker; null if there is none (V25, T5)")
     func mixerReport() async throws {
         let clock = ManualClock()
         try await ControlServer.run(clock: clock) { (server) async throws in
             try await server.makeRoom()
             let mixer = ControlServer.Bearer.token(
-                try await server.tokens.mint(identity: "mixer", room: "show", role: .mixer, expiresIn: 600)
+                try await server.tokens.issue(identity: "mixer", room: "show", role: .mixer, expiresIn: 600)
             )
             let joined = try await server.join("show", "ann").decode(JoinAnswer.self)
             let sid = joined.participant.sid
@@ -59,12 +60,12 @@ struct RoomEventsTests {
         }
     }
 
-    @Test("Only the room's own mixer reports, and only what can be read")
+    @Test("Only the room's own mixer reports, and only valid reports")
     func mixerFaults() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
             try await server.makeRoom("other")
-            let token = try await server.tokens.mint(identity: "mixer", room: "show", role: .mixer, expiresIn: 60)
+            let token = try await server.tokens.issue(identity: "mixer", room: "show", role: .mixer, expiresIn: 60)
             let mixer = ControlServer.Bearer.token(token)
             let path = "/v1/rooms/show/mixer/report"
             let body = #"{"participants":[]}"#
@@ -83,7 +84,7 @@ struct RoomEventsTests {
         }
     }
 
-    @Test("V14 and V16 viewership.updated gets its numbers on the way out; a change of mode keeps its order")
+    @Test("V14 and V16 viewership.updated contains current numbers; mode changes keep their order")
     func viewership() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -117,7 +118,7 @@ struct RoomEventsTests {
         }
     }
 
-    @Test("D34, D35 and V22 what becomes of the livestream and of HLS reaches the stream")
+    @Test("D34, D35 and V22 changes of the livestream and of HLS reach the stream")
     func egress() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -139,7 +140,7 @@ struct RoomEventsTests {
         }
     }
 
-    @Test("Names and metadata change, are told of, and stay within their bounds")
+    @Test("Names and metadata change within their limits, and are reported")
     func describing() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -159,10 +160,10 @@ struct RoomEventsTests {
             let changed = try await server.ask("PATCH", path, change).decode(ParticipantResource.self)
             #expect(changed.displayName == "Ann B." && changed.revision > joined.participant.revision)
             #expect(changed.metadata == ["seat": .number(4), "tags": .array([.string("x")])])
-            let told = try #require(await next(&events, named: "participant.updated")?.participant)
-            #expect(told.metadata == changed.metadata && told.displayName == "Ann B.")
+            let received = try #require(await next(&events, named: "participant.updated")?.participant)
+            #expect(received.metadata == changed.metadata && received.displayName == "Ann B.")
             let large = #"{"metadata":{"a":"\#(String(repeating: "x", count: 5000))"}}"#
-            // One letter with so many accents is one character.
+            // One letter with many combining accents is one character.
             let accents = "n" + String(repeating: "\u{301}", count: 200)
             for (fault, words) in [
                 (large, "metadata"), (#"{"display_name":"\#(String(repeating: "n", count: 101))"}"#, "name"),
@@ -175,6 +176,54 @@ struct RoomEventsTests {
             let odd = #"{"identity":"x","mode":"RECV_ONLY","call_settings":{"camera_position":"up"}}"#
             #expect(try await server.ask("POST", "/v1/rooms/show/participants", odd).refusal == "400/3073")
             client.close()
+        }
+    }
+}
+
+@Suite("A host on air whose media stops")
+struct MediaTimeoutRoutesTests {
+    @Test("53405 missing media is reported as reconnecting, and after 30 s the host receives the error and is removed")
+    func silence() async throws {
+        let clock = ManualClock()
+        try await ControlServer.run(clock: clock) { (server) async throws in
+            try await server.makeRoom()
+            let ann = ControlServer.Bearer.token(
+                try await server.tokens.issue(identity: "ann", room: "show", mode: .sendAndReceive, expiresIn: 600)
+            )
+            let joined = try await server.join("show", "ann", as: ann).decode(JoinAnswer.self)
+            let path = "/v1/rooms/show/participants/ann"
+            let client = try server.events(
+                "/v1/rooms/show/events?participant=ann&session_id=\(joined.sessionID)",
+                as: ann
+            )
+            #expect(try await server.ask("PUT", path + "/tracks/mic", as: ann).status == 200)
+            let key = try #require(joined.ingest?.rtmp.streamKey)
+            let grant = try server.directory.authorizePublish(streamKey: key).get()
+            server.directory.publishBegan(grant, connection: 1)
+            server.directory.publishChanged(grant, connection: 1, media: PublishedMedia(hasAudio: true))
+            let beat = #"{"session_id":"\#(joined.sessionID)"}"#
+            func pass(seconds: Int) async throws {
+                for _ in 0..<seconds / 5 {
+                    clock.advance(by: .seconds(5))
+                    _ = try await server.ask("POST", path + "/heartbeat", beat, as: ann)
+                    server.directory.sweep()
+                }
+            }
+            try await pass(seconds: 60)
+            #expect(try server.directory.participant("ann", in: "show").status == .connected)
+
+            server.directory.publishChanged(grant, connection: 1, media: PublishedMedia())
+            #expect(try server.directory.participant("ann", in: "show").status == .reconnecting)
+            try await pass(seconds: 25)
+            #expect(try server.directory.participant("ann", in: "show").status == .reconnecting)
+            try await pass(seconds: 10)
+            #expect(try server.directory.room("show").participants.isEmpty)
+
+            var seen: [EventClient.Event] = []
+            for await event in client.events { seen.append(event) }
+            let reconnecting = seen.filter { $0.name == "participant.reconnecting" }
+            #expect(reconnecting.count == 1 && reconnecting.first?.data?.code == 53405)
+            #expect(seen.last?.name == "session.disconnected" && seen.last?.data?.error?.code == 53405)
         }
     }
 }

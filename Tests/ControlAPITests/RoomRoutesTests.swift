@@ -1,12 +1,12 @@
 import ControlAPI
-import GatewayModel
+import FootlightModel
 import Stage
 import Synchronization
 import Testing
 
-@Suite("Rooms by HTTP")
+@Suite("Room routes")
 struct RoomRoutesTests {
-    @Test("A room is made, read, listed and ended")
+    @Test("A room is created, read, listed and ended")
     func life() async throws {
         try await ControlServer.run { (server) async throws in
             let made = try await server.ask(
@@ -45,7 +45,7 @@ struct RoomRoutesTests {
         }
     }
 
-    @Test("Addresses name the host by which the client came, if that is a name")
+    @Test("URLs contain the host of the request if it is valid")
     func addresses() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -58,7 +58,7 @@ struct RoomRoutesTests {
         }
     }
 
-    @Test("D36 a program that names no video rate gets the one of its size and frame rate, its renditions as well")
+    @Test("D36 a program without a video bitrate gets the default for its size and frame rate; so do its renditions")
     func usualRates() async throws {
         try await ControlServer.run { (server) async throws in
             for (size, rate) in [
@@ -81,7 +81,7 @@ struct RoomRoutesTests {
         }
     }
 
-    @Test("Every fault in a request to make a room has its code and names the field")
+    @Test("Every invalid field of a create request has its code and is named")
     func faults() async throws {
         try await ControlServer.run(settings: StageSettings(maximumRooms: 1)) { (server) async throws in
             for (body, refusal, words) in [
@@ -127,7 +127,7 @@ struct RoomRoutesTests {
         }
     }
 
-    @Test("What is no route is refused in the same shape")
+    @Test("Unknown routes are refused with the usual error")
     func unknownRoutes() async throws {
         try await ControlServer.run { (server) async throws in
             for path in ["/v1/nothing", "/", "/v1/rooms/a/b/c", "/v2/rooms", "/docs/errors/1"] {
@@ -149,24 +149,24 @@ struct RoomRoutesTests {
         }
     }
 
-    @Test("Health, readiness and metrics are answered without a token, metrics only on the admin port")
+    @Test("Health, readiness and metrics need no token; metrics are on the admin port only")
     func health() async throws {
         try await ControlServer.run { (server) async throws in
-            #expect(try await server.ask("GET", "/livez", as: .nobody).status == 200)
-            let ready = try await server.ask("GET", "/readyz", as: .nobody)
+            #expect(try await server.ask("GET", "/livez", as: .unauthenticated).status == 200)
+            let ready = try await server.ask("GET", "/readyz", as: .unauthenticated)
             #expect(ready.status == 200 && ready.text == #"{"ready":true,"reasons":[]}"#)
             #expect(try await server.ask("GET", "/metrics").refusal == "404/404")
-            let metrics = try await server.ask("GET", "/metrics", as: .nobody, admin: true)
+            let metrics = try await server.ask("GET", "/metrics", as: .unauthenticated, admin: true)
             #expect(metrics.text == "footlight_rooms 1\n")
             #expect(metrics.headers["content-type"]?.hasPrefix("text/plain; version=0.0.4") ?? false)
             server.readiness.withLock {
                 $0 = Readiness(reasons: [Readiness.Reason(name: "disk", problem: "no free space")])
             }
-            let unready = try await server.ask("GET", "/readyz", as: .nobody)
+            let unready = try await server.ask("GET", "/readyz", as: .unauthenticated)
             #expect(unready.status == 503)
             #expect(unready.text == #"{"ready":false,"reasons":[{"name":"disk","problem":"no free space"}]}"#)
-            #expect(try await server.ask("GET", "/readyz", as: .nobody, admin: true).status == 503)
-            #expect(try await server.ask("GET", "/livez", as: .nobody, admin: true).status == 200)
+            #expect(try await server.ask("GET", "/readyz", as: .unauthenticated, admin: true).status == 503)
+            #expect(try await server.ask("GET", "/livez", as: .unauthenticated, admin: true).status == 200)
         }
     }
 }

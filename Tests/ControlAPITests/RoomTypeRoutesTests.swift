@@ -1,11 +1,11 @@
 import Foundation
-import GatewayModel
+import FootlightModel
 import Stage
 import Testing
 
 @testable import ControlAPI
 
-@Suite("Types of rooms by HTTP")
+@Suite("Room types")
 struct RoomTypeRoutesTests {
     private static let outputs = #"{"outputs":[{"url":"rtmp://a.example/live","stream_key":"k"}]}"#
     private static let up = #"{"mode":"SEND_AND_RECV"}"#
@@ -24,10 +24,10 @@ struct RoomTypeRoutesTests {
             administers: rights,
             expiresAt: Date().timeIntervalSince1970 + 600
         )
-        return .token(try await server.tokens.mint(claims))
+        return .token(try await server.tokens.issue(claims))
     }
 
-    /// Joins in the mode that is named, or in the one that is the token's own.
+    /// Joins in the given mode, or in the token's own.
     private func join(
         _ server: ControlServer,
         _ bearer: ControlServer.Bearer,
@@ -36,7 +36,7 @@ struct RoomTypeRoutesTests {
         try await server.ask("POST", "/v1/rooms/show/participants", body, as: bearer)
     }
 
-    @Test("S16 a room says its type, the default where none was given; one that is none is refused")
+    @Test("S16 a room returns its type, the default if none was given; an unknown one is refused")
     func named() async throws {
         try await ControlServer.run { (server) async throws in
             #expect(try await server.makeRoom("plain").type == "default")
@@ -48,7 +48,7 @@ struct RoomTypeRoutesTests {
         }
     }
 
-    @Test("S16 in a room of the default type anyone joins, speaks and streams as far as the token goes")
+    @Test("S16 in a room of the default type tokens join, speak and stream as they allow")
     func usual() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -64,7 +64,7 @@ struct RoomTypeRoutesTests {
     }
 
     @Test(
-        "S16 where speaking needs permission, who joins is audience whatever the token says, until invited or accepted",
+        "S16 where speaking needs permission, participants join as audience until they are invited or accepted",
         arguments: [RoomType.livestream, .audioRoom]
     )
     func speaking(type: RoomType) async throws {
@@ -103,7 +103,7 @@ struct RoomTypeRoutesTests {
         }
     }
 
-    @Test("S16 an audio room is streamed by operators alone, a livestream by tokens with the right to")
+    @Test("S16 an audio room is streamed by operators only, a livestream by tokens with the right to")
     func streaming() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom("show", #","type":"audio_room""#)
@@ -130,7 +130,7 @@ struct RoomTypeRoutesTests {
         }
     }
 
-    @Test("S16 a private room is joined by those who have accepted an invitation, and by those who run the show")
+    @Test("S16 a private room is joined by those who accepted an invitation, and by those who run the show")
     func joining() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom("show", #","type":"private""#)

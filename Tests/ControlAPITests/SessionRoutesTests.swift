@@ -1,11 +1,11 @@
 import ControlAPI
-import Foundation
 import FootlightTesting
-import GatewayModel
+import Foundation
+import FootlightModel
 import Stage
 import Testing
 
-@Suite("Sessions by HTTP")
+@Suite("Session routes")
 struct SessionRoutesTests {
     private static let show = "/v1/rooms/show"
 
@@ -17,7 +17,7 @@ struct SessionRoutesTests {
             modes: [.sendAndReceive, .receiveOnly],
             expiresAt: Date().timeIntervalSince1970 + 600
         )
-        return .token(try await server.tokens.mint(claims))
+        return .token(try await server.tokens.issue(claims))
     }
 
     private func beat(_ session: String) -> String { #"{"session_id":"\#(session)"}"# }
@@ -26,7 +26,7 @@ struct SessionRoutesTests {
         try server.directory.room("show").participant(identity)?.status
     }
 
-    @Test("T12 a heartbeat connects; 15 s without one is a loss, 30 s more the end, and then the session answers 53002")
+    @Test("T12 a heartbeat connects; 15 s without one is a loss, and 30 s later the session is refused with 53002")
     func heartbeats() async throws {
         let clock = ManualClock()
         try await ControlServer.run(clock: clock) { (server) async throws in
@@ -73,7 +73,7 @@ struct SessionRoutesTests {
         }
     }
 
-    @Test("A stream with the session connects, and five seconds after its end is a loss; without it, it is neither")
+    @Test("A stream with the session connects, and is lost five seconds after its end; a stream without it is neither")
     func streams() async throws {
         let clock = ManualClock()
         try await ControlServer.run(clock: clock) { (server) async throws in
@@ -104,33 +104,33 @@ struct SessionRoutesTests {
         }
     }
 
-    @Test("A browser's EventSource may bring a participant's token in the address, and nobody else, nowhere else")
+    @Test("A participant's token is accepted in the URL of an event stream; other tokens and routes are refused")
     func tokenInAddress() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
-            let ann = try await server.tokens.mint(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60)
-            let root = try await server.tokens.mintOperator(expiresIn: 60)
-            let mixer = try await server.tokens.mint(identity: "m", room: "show", role: .mixer, expiresIn: 60)
-            let client = try server.events("\(Self.show)/events?access_token=\(ann)", as: .nobody)
+            let ann = try await server.tokens.issue(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60)
+            let root = try await server.tokens.issueOperator(expiresIn: 60)
+            let mixer = try await server.tokens.issue(identity: "m", room: "show", role: .mixer, expiresIn: 60)
+            let client = try server.events("\(Self.show)/events?access_token=\(ann)", as: .unauthenticated)
             var events = client.events.makeAsyncIterator()
             _ = await events.next()
             #expect(await events.next()?.name == "room.snapshot")
             client.close()
             for (token, refusal) in [(root, "403/20106"), (mixer, "401/20101"), ("x.y.z", "401/20101")] {
                 for path in ["\(Self.show)/events?", "/v1/events?identity=me&"] {
-                    let answer = try await server.ask("GET", "\(path)access_token=\(token)", as: .nobody)
+                    let answer = try await server.ask("GET", "\(path)access_token=\(token)", as: .unauthenticated)
                     #expect(answer.refusal == refusal, "\(path)")
                 }
             }
             for path in [Self.show, "\(Self.show)/participants", "\(Self.show)/layout"] {
-                let answer = try await server.ask("GET", "\(path)?access_token=\(ann)", as: .nobody)
+                let answer = try await server.ask("GET", "\(path)?access_token=\(ann)", as: .unauthenticated)
                 #expect(answer.refusal == "401/20101", "\(path)")
             }
         }
     }
 
-    @Test("Sessions are their participant's: others cannot beat, come back or listen for it")
-    func strangers() async throws {
+    @Test("Other participants cannot send heartbeats, reconnect or follow for a session")
+    func unverifiedClients() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
             let (ann, ben) = (try await bearer(server, "ann"), try await bearer(server, "ben"))
@@ -150,7 +150,7 @@ struct SessionRoutesTests {
         }
     }
 
-    @Test("1002 a participant that was taken out learns it from whatever it asks for with its session")
+    @Test("1002 a removed participant receives it from every request with its session")
     func removed() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -171,7 +171,7 @@ struct SessionRoutesTests {
         }
     }
 
-    @Test("An operator keeps the sessions of those it let in, and makes no session of a host that is only an encoder")
+    @Test("An operator keeps the sessions of participants it let in, and creates none for a bare encoder")
     func operators() async throws {
         let clock = ManualClock()
         try await ControlServer.run(clock: clock) { (server) async throws in
@@ -197,8 +197,8 @@ struct SessionRoutesTests {
             #expect(try await server.ask("POST", "\(path)/heartbeat", body, as: ann).status == 204)
             #expect(try await server.ask("POST", "\(path)/heartbeat", body).status == 204, "there is a session to keep")
             let eve = try await server.join("show", "eve", "RECV_ONLY").decode(JoinAnswer.self)
-            let heard = try await server.ask("POST", "\(Self.show)/participants/eve/heartbeat", beat(eve.sessionID))
-            #expect(heard.status == 204)
+            let received = try await server.ask("POST", "\(Self.show)/participants/eve/heartbeat", beat(eve.sessionID))
+            #expect(received.status == 204)
             #expect(try status(server, "eve") == .connected)
             let wrong = try await server.ask("POST", "\(Self.show)/participants/eve/heartbeat", beat("SEother"))
             #expect(wrong.status >= 400)

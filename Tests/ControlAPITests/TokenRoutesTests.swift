@@ -1,26 +1,27 @@
-import FootlightTesting
 import Foundation
-import GatewayModel
+import FootlightModel
 import Media
 import Stage
 import Synchronization
+import FootlightTesting
+import TestSupport
 import Testing
 
 @testable import ControlAPI
 
-@Suite("Revoking tokens")
+@Suite("Token revocation", .enabled(if: TestRun.isFull))
 struct TokenRoutesTests {
     private static let revoke = "/v1/tokens/revoke"
     private static let list = "/v1/tokens/revoked"
 
     private func ann(_ server: ControlServer) async throws -> (bearer: ControlServer.Bearer, id: String, token: String)
     {
-        let token = try await server.tokens.mint(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 600)
+        let token = try await server.tokens.issue(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 600)
         let id = try #require(try await server.tokens.verify(token).tokenID)
         return (.token(token), id, token)
     }
 
-    @Test("A token that is revoked by its id is refused at once with 20101, is listed, and can be accepted again")
+    @Test("A token revoked by id is refused immediately with 20101, is listed, and can be restored")
     func byID() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -43,7 +44,7 @@ struct TokenRoutesTests {
         }
     }
 
-    @Test("A token is revoked by itself, which says whose it was and until when; twice is once")
+    @Test("A token revoked by itself is listed with its bearer and expiry; revoking it twice has no further effect")
     func byToken() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -60,12 +61,12 @@ struct TokenRoutesTests {
         }
     }
 
-    @Test("What names no token, or two, or one that is not good anyway, is refused with 3073")
+    @Test("A request that names no token, two tokens, or an invalid one is refused with 3073")
     func wrongBodies() async throws {
         try await ControlServer.run { (server) async throws in
             let foreign = await AccessTokens(signingKey: [UInt8](repeating: 8, count: 32), kid: "k1")
-            let forged = try await foreign.mintOperator(expiresIn: 60)
-            let late = try await server.tokens.mintOperator(expiresIn: -60)
+            let forged = try await foreign.issueOperator(expiresIn: 60)
+            let late = try await server.tokens.issueOperator(expiresIn: -60)
             for body in [
                 "{}", #"{"jti":"a","token":"b"}"#, #"{"jti":""}"#, #"{"jti":"\#(String(repeating: "x", count: 129))"}"#,
                 #"{"jti":"a","expires_at":"2001-01-01T00:00:00Z"}"#,
@@ -79,7 +80,7 @@ struct TokenRoutesTests {
         }
     }
 
-    @Test("Only operators revoke, list and accept again")
+    @Test("Only operators revoke, list and restore")
     func rights() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -87,7 +88,7 @@ struct TokenRoutesTests {
             var bearers = [try await ann(server).bearer]
             for role in [AccessRole.monitor, .relay, .thumbnail] {
                 let claims = AccessClaims(identity: "box", role: role, expiresAt: end)
-                bearers.append(.token(try await server.tokens.mint(claims)))
+                bearers.append(.token(try await server.tokens.issue(claims)))
             }
             for bearer in bearers {
                 #expect(try await server.ask("POST", Self.revoke, #"{"jti":"x"}"#, as: bearer).refusal == "403/20106")
@@ -97,7 +98,7 @@ struct TokenRoutesTests {
         }
     }
 
-    @Test("The list is paged, in the order in which tokens were revoked")
+    @Test("The list is paged in the order of revocation")
     func pages() async throws {
         try await ControlServer.run { (server) async throws in
             for number in 0..<5 { _ = try await server.ask("POST", Self.revoke, #"{"jti":"t\#(number)"}"#) }
@@ -111,7 +112,7 @@ struct TokenRoutesTests {
     }
 
     @Test(
-        "An event stream of a token that is revoked ends, a room's with 20101 as its last word",
+        "The event stream of a revoked token ends, a room's with 20101 as its final event",
         .timeLimit(.minutes(1)),
         arguments: ["/v1/rooms/show/events", "/v1/events?identity=me"]
     )
@@ -134,7 +135,7 @@ struct TokenRoutesTests {
     }
 
     @Test(
-        "Streams of figures and of levels end as well when their token is revoked",
+        "Viewership and level streams end when their token is revoked",
         .timeLimit(.minutes(1)),
         arguments: ["/v1/viewership/events", "/v1/rooms/show/levels"]
     )
@@ -147,7 +148,7 @@ struct TokenRoutesTests {
                 expiresAt: Date().timeIntervalSince1970 + 60,
                 tokenID: "eye-1"
             )
-            let client = try server.events(path, as: .token(try await server.tokens.mint(claims)))
+            let client = try server.events(path, as: .token(try await server.tokens.issue(claims)))
             var events = client.events.makeAsyncIterator()
             #expect(await events.next()?.retry == "2000")
             _ = try await server.ask("POST", Self.revoke, #"{"jti":"eye-1"}"#)
@@ -156,28 +157,28 @@ struct TokenRoutesTests {
         }
     }
 
-    /// The codes with which connections ended.
-    private final class Endings: Sendable {
-        private let kept = Mutex<[Int]>([])
+    /// Records the codes with which connections ended.
+    private final class EndedConnections: Sendable {
+        private let endedCodes = Mutex<[Int]>([])
 
-        var codes: [Int] { kept.withLock { $0 } }
+        var codes: [Int] { endedCodes.withLock { $0 } }
 
         func end(_ error: StageError) {
-            kept.withLock { $0.append(error.code) }
+            endedCodes.withLock { $0.append(error.code) }
         }
     }
 
-    @Test("A stream whose token runs out ends with 20104")
+    @Test("A stream whose token expires ends with 20104")
     func expired() async throws {
         let time = Mutex(1000.0)
         let revocations = TokenRevocations([], store: nil) { time.withLock { $0 } }
-        let endings = Endings()
-        func watch(_ id: String, outlives: Bool) -> TokenWatch {
+        let endings = EndedConnections()
+        func observe(_ id: String, outlives: Bool) -> TokenObservation {
             let claims = AccessClaims(identity: "a", role: .monitor, expiresAt: 1100, tokenID: id)
-            return revocations.watch(claims, outlivesToken: outlives) { endings.end($0) }
+            return revocations.observe(claims, outlivesToken: outlives) { endings.end($0) }
         }
-        let first = watch("one", outlives: false)
-        let second = watch("two", outlives: true)
+        let first = observe("one", outlives: false)
+        let second = observe("two", outlives: true)
         time.withLock { $0 = 1129 }
         revocations.endConnections()
         #expect(endings.codes.isEmpty, "thirty seconds for clocks that differ")
@@ -187,23 +188,23 @@ struct TokenRoutesTests {
         #expect(endings.codes == [20104])
         try await revocations.revoke(RevokedToken(id: "two", revokedAt: 0, revokedBy: "b", expiresAt: 2000))
         #expect(endings.codes == [20104, 20101])
-        // One that comes a moment too late ends at once.
-        let third = watch("two", outlives: true)
+        // A token that has expired already ends the connection immediately.
+        let third = observe("two", outlives: true)
         #expect(endings.codes == [20104, 20101, 20101])
         withExtendedLifetime((first, second, third)) {}
     }
 
-    @Test("Who let go of its connection is told nothing, and what expired leaves the list")
+    @Test("A released observation is not called, and expired tokens are removed from the list")
     func forgets() async throws {
         let time = Mutex(1000.0)
         let old = RevokedToken(id: "old", revokedAt: 0, revokedBy: "b", expiresAt: 900)
         let revocations = TokenRevocations([old], store: nil) { time.withLock { $0 } }
         #expect(revocations.all.isEmpty && !revocations.contains("old"))
-        let endings = Endings()
+        let endings = EndedConnections()
         let claims = AccessClaims(identity: "a", role: .monitor, expiresAt: 1100, tokenID: "one")
         do {
-            let watch = revocations.watch(claims) { endings.end($0) }
-            withExtendedLifetime(watch) {}
+            let observe = revocations.observe(claims) { endings.end($0) }
+            withExtendedLifetime(observe) {}
         }
         try await revocations.revoke(RevokedToken(id: "one", revokedAt: 1000, revokedBy: "b", expiresAt: 1100))
         #expect(endings.codes.isEmpty)
@@ -212,7 +213,7 @@ struct TokenRoutesTests {
         #expect(revocations.all.isEmpty)
     }
 
-    @Test("A list that is full takes no more, and one that cannot be written says so but is in force")
+    @Test("A full list refuses further tokens, and a list that cannot be written stays in force")
     func limits() async throws {
         let end = Date().timeIntervalSince1970 + 600
         let many = (0..<TokenRevocations.capacity).map { number in
@@ -233,7 +234,7 @@ struct TokenRoutesTests {
         #expect(fault?.status == 500 && fault?.isRetryable == true && broken.contains("one"))
     }
 
-    @Test("Revoked once more, a token stays so until the later end, and what an earlier run wrote is taken in")
+    @Test("A second revocation keeps the later expiry, and entries of an earlier run are merged")
     func again() async throws {
         let end = Date().timeIntervalSince1970 + 600
         let list = TokenRevocations()
@@ -248,7 +249,7 @@ struct TokenRoutesTests {
         #expect(list.all(with: [earlier]).map(\.id) == ["two", "one"] && list.contains("two"))
     }
 
-    @Test("The audit log says who revoked whose token, and by which token each command came")
+    @Test("The audit log names the bearer and token of a revocation, and the token of each command")
     func audit() async throws {
         try await ControlServer.run { (server) async throws in
             let claims = AccessClaims(
@@ -257,7 +258,7 @@ struct TokenRoutesTests {
                 expiresAt: Date().timeIntervalSince1970 + 60,
                 tokenID: "grace-1"
             )
-            let grace = ControlServer.Bearer.token(try await server.tokens.mint(claims))
+            let grace = ControlServer.Bearer.token(try await server.tokens.issue(claims))
             let ann = try await ann(server)
             _ = try await server.ask("POST", Self.revoke, #"{"token":"\#(ann.token)"}"#, as: grace)
             let lines = server.log.lines
@@ -269,13 +270,17 @@ struct TokenRoutesTests {
         }
     }
 
-    @Test("An operator's token in the address of an event stream is refused with 403 and 20106")
+    @Test("An operator's token in the URL of an event stream is refused with 403 and 20106")
     func operatorInURL() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
-            let token = try await server.tokens.mintOperator(expiresIn: 60)
+            let token = try await server.tokens.issueOperator(expiresIn: 60)
             for path in ["/v1/rooms/show/events", "/v1/events"] {
-                let answer = try await server.ask("GET", "\(path)?identity=me&access_token=\(token)", as: .nobody)
+                let answer = try await server.ask(
+                    "GET",
+                    "\(path)?identity=me&access_token=\(token)",
+                    as: .unauthenticated
+                )
                 #expect(answer.refusal == "403/20106" && answer.error?.message == StageError.operatorTokenInURL.message)
             }
         }

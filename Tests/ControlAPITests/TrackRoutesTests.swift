@@ -1,10 +1,10 @@
 import ControlAPI
 import Foundation
-import GatewayModel
+import FootlightModel
 import Stage
 import Testing
 
-@Suite("Tracks by HTTP")
+@Suite("Track routes")
 struct TrackRoutesTests {
     private static let tracks = "/v1/rooms/show/participants/ann/tracks"
 
@@ -24,10 +24,10 @@ struct TrackRoutesTests {
             administers: administers,
             expiresAt: Date().timeIntervalSince1970 + 600
         )
-        return .token(try await server.tokens.mint(claims))
+        return .token(try await server.tokens.issue(claims))
     }
 
-    @Test("T1, T6 and T7 a track is published, muted, opened again and taken back, and the event stream tells of each")
+    @Test("T1, T6 and T7 a track is published, muted, unmuted and unpublished, and events report each step")
     func life() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -52,22 +52,22 @@ struct TrackRoutesTests {
             #expect(try await server.ask("DELETE", mic, as: ann).status == 204, "taken back twice is fine")
             #expect(try await server.ask("PATCH", mic, #"{"enabled":true}"#, as: ann).refusal == "404/53300")
 
-            var told: [String] = []
+            var received: [String] = []
             while let event = await events.next() {
                 guard let name = event.name, name.hasPrefix("track.") else { continue }
-                told.append(name)
+                received.append(name)
                 #expect(event.data?.track?.name == "mic" && event.data?.participant?.identity == "ann")
                 if name == "track.unpublished" {
                     #expect(event.data?.reason == "unpublished" && event.data?.track?.published == false)
                     break
                 }
             }
-            #expect(told == ["track.published", "track.disabled", "track.enabled", "track.unpublished"])
+            #expect(received == ["track.published", "track.disabled", "track.enabled", "track.unpublished"])
             client.close()
         }
     }
 
-    @Test("V3 whoever is no host publishes nothing: 3066")
+    @Test("V3 a participant that is not a host cannot publish: 3066")
     func audience() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -101,7 +101,7 @@ struct TrackRoutesTests {
         }
     }
 
-    @Test("53301 and 53303 a track has one of three names; microphone is taken for mic; kind must fit")
+    @Test("53301 and 53303 a track has one of three names; microphone is an alias of mic; the kind must match")
     func names() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -117,7 +117,7 @@ struct TrackRoutesTests {
         }
     }
 
-    @Test("A moderator may silence others and never open their microphones; other participants may do neither")
+    @Test("A moderator may mute others but not unmute them; other participants may do neither")
     func moderation() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -135,7 +135,7 @@ struct TrackRoutesTests {
         }
     }
 
-    @Test("3035 commands of somebody who has not joined, 53204 of others about nobody")
+    @Test("3035 commands of a bearer that has not joined, 53204 for an unknown participant")
     func notJoined() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()

@@ -1,18 +1,19 @@
-import FootlightTesting
 import Foundation
-import GatewayModel
+import FootlightModel
 import NIOCore
 import Stage
 import Synchronization
+import FootlightTesting
+import TestSupport
 import Testing
 import Viewership
 
 @testable import ControlAPI
 
-@Suite("Viewership reports by HTTP")
+@Suite("Viewership report routes", .enabled(if: TestRun.isFull))
 struct ViewershipReportsTests {
-    /// Ten minutes of a show with eight viewers by HLS and two by RTMP, and three playbacks.
-    private static func fill(_ history: FixedHistory) {
+    /// Ten minutes of a show with eight HLS viewers, two RTMP viewers and three playbacks.
+    private static func fill(_ history: StubHistory) {
         history.rows.withLock { rows in
             rows.broadcasts = [
                 BroadcastRow(
@@ -24,7 +25,7 @@ struct ViewershipReportsTests {
                     peak: 12,
                     peakAt: 660_000,
                     uniques: UniqueViewers(users: 1, devices: 9, estimated: 8),
-                    heard: 4
+                    reportingSessions: 4
                 )
             ]
             let groups: [(Dimensions, Int)] = [
@@ -83,7 +84,7 @@ struct ViewershipReportsTests {
         }
     }
 
-    @Test("The summary of a broadcast: settled peak, averages, uniques, and every group's part")
+    @Test("The summary of a broadcast contains the settled peak, averages, uniques, and every group")
     func summary() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -104,7 +105,7 @@ struct ViewershipReportsTests {
             let hls = try #require(summary.byProtocol["hls"])
             #expect(hls.leaves == 10 && hls.switches == 20 && hls.livePeakViewers == 9)
             #expect(hls.peakViewers == 8 && hls.peakKind == "settled" && hls.peakNote == nil)
-            // Nobody looked at those who counted for less than a second.
+            // No viewer watched for less than a second.
             let plain = try #require(summary.byRendition[""])
             #expect(plain.peakViewers == 2 && plain.livePeakViewers == nil && plain.peakNote != nil)
             let named = try #require(summary.byRendition["=720p"])
@@ -117,7 +118,7 @@ struct ViewershipReportsTests {
         }
     }
 
-    @Test("The summary as a table: everybody first, then each group, with the same columns and nothing a formula")
+    @Test("The summary as a table has a line for all viewers, then one for each group, with escaped formulas")
     func summaryTable() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -147,7 +148,7 @@ struct ViewershipReportsTests {
         }
     }
 
-    @Test("All rooms over a time: joins, watch time, averages and the peak, by protocol; as JSON, table and line")
+    @Test("All rooms over a period: joins, watch time, averages and the peak, by protocol; as JSON, CSV and JSON Lines")
     func period() async throws {
         try await ControlServer.run { (server) async throws in
             Self.fill(server.history)
@@ -185,14 +186,14 @@ struct ViewershipReportsTests {
             #expect(table[5][4...].starts(with: ["rendition", "'=720p", "9", "", "live", "9", "8.0", "8.0", "10"]))
             let lines = try await server.ask("GET", path + ".jsonl" + time).text.split(separator: "\n")
             #expect(lines.count == 1 && lines[0].contains("\"average_minute_audience\":10"))
-            // Without an end it goes to now; nobody watched in the latest day.
+            // Without an end the period extends to now; the latest day has no viewers.
             let day = try await server.ask("GET", path).decode(ViewershipPeriod.self)
             #expect(day.joins == 0 && day.to.seconds - day.from.seconds >= 86_400)
             #expect(try await server.ask("GET", path + "?from=9&to=9").refusal == "400/3073")
-            #expect(try await server.ask("GET", path, as: .nobody).refusal == "401/20101")
+            #expect(try await server.ask("GET", path, as: .unauthenticated).refusal == "401/20101")
             let tag = try #require(answer.headers["etag"])
             #expect(try await server.ask("GET", path + time, headers: ["If-None-Match": tag]).status == 304)
-            // Settled, they were more than anybody counted at the time.
+            // The settled peak exceeds the live one.
             server.history.rows.withLock { $0.peaks = [nil: SettledPeak(viewers: 13, at: 725_000)] }
             let settled = try await server.ask("GET", path + time).decode(ViewershipPeriod.self)
             #expect(settled.peakViewers == 13 && settled.peakKind == "settled" && settled.livePeakViewers == 11)
@@ -200,7 +201,7 @@ struct ViewershipReportsTests {
         }
     }
 
-    @Test("The live table has a row for each room and one for all, with all that fits a row")
+    @Test("The live table has a row for each room and one for the total")
     func liveTable() async throws {
         try await ControlServer.run { (server) async throws in
             var room = RoomViewership(room: "a", concurrent: 3, asOf: Date(), byProtocol: [.rtmp: 3])
@@ -221,7 +222,7 @@ struct ViewershipReportsTests {
         }
     }
 
-    @Test("A series in steps, of all or by group; as JSON, as a table, as lines of JSON")
+    @Test("A time series, of all viewers or by group; as JSON, CSV and JSON Lines")
     func series() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -259,7 +260,7 @@ struct ViewershipReportsTests {
         }
     }
 
-    @Test("A series of all rooms together; one with more points than anybody reads is refused, never cut short")
+    @Test("A time series of all rooms; one with too many points is refused, not truncated")
     func totalSeries() async throws {
         try await ControlServer.run { (server) async throws in
             Self.fill(server.history)
@@ -281,7 +282,7 @@ struct ViewershipReportsTests {
             let table = try await server.ask("GET", path + ".csv" + time + "&group_by=protocol")
             #expect(table.headers["content-disposition"] == #"attachment; filename="viewership-timeseries.csv""#)
             #expect(table.text.components(separatedBy: "\r\n").count == 6)
-            #expect(try await server.ask("GET", path + time, as: .nobody).refusal == "401/20101")
+            #expect(try await server.ask("GET", path + time, as: .unauthenticated).refusal == "401/20101")
             server.history.rows.withLock { rows in
                 let many = (0..<100_001 as Range<Int>).map { number in
                     let dimensions = Dimensions(playback: .hls, rendition: "\(number)")
@@ -293,7 +294,7 @@ struct ViewershipReportsTests {
         }
     }
 
-    @Test("Playbacks page by page, and of whom nothing is told")
+    @Test("Playbacks are paged, without data that identifies a viewer")
     func sessions() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -317,7 +318,7 @@ struct ViewershipReportsTests {
         }
     }
 
-    @Test("When a playback was away stands in its row: as JSON, as a line of it, and in one bounded cell of the table")
+    @Test("A playback's absences are in its row: in JSON, in JSON Lines, and in one bounded CSV cell")
     func away() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -326,7 +327,7 @@ struct ViewershipReportsTests {
                 func gap(_ code: UInt64, _ from: Int64, _ to: Int64) -> GapRow {
                     GapRow(code: code, epoch: 600_000, from: from, to: to)
                 }
-                // The third player came back too late to be the same playback, and was away in both.
+                // The third player returned too late to be the same playback, and was away in both.
                 var again = rows.sessions[2]
                 (again.start, again.end) = (1_000_000, 1_100_000)
                 rows.sessions.append(again)
@@ -353,32 +354,32 @@ struct ViewershipReportsTests {
         }
     }
 
-    @Test("A room that was never broadcast, a history out of reach, and those who may not see")
+    @Test("A room without broadcasts, an unavailable history, and unauthorized bearers are refused")
     func refusals() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
             let path = "/v1/rooms/show/viewership/summary"
             #expect(try await server.ask("GET", path).refusal == "404/53106")
             #expect(try await server.ask("GET", "/v1/rooms/none/viewership/summary").refusal == "404/53106")
-            #expect(try await server.ask("GET", path, as: .nobody).refusal == "401/20101")
+            #expect(try await server.ask("GET", path, as: .unauthenticated).refusal == "401/20101")
             Self.fill(server.history)
-            // A room that the stage does not know any more.
+            // A room that the stage has forgotten.
             server.history.rows.withLock { $0.broadcasts[0].room = "gone" }
             #expect(try await server.ask("GET", "/v1/rooms/gone/viewership/summary").status == 200)
-            server.history.rows.withLock { $0.isOutOfReach = true }
+            server.history.rows.withLock { $0.isUnavailable = true }
             #expect(try await server.ask("GET", path).refusal == "503/53006")
         }
     }
 
-    @Test("Players report in lines of CMCD, without a token; what is no report is taken and does nothing")
+    @Test("Players report CMCD lines without a token; invalid lines are accepted and ignored")
     func beacons() async throws {
         try await ControlServer.run { (server) async throws in
             let body = "e=ps,sta=p,sid=\"a\",cid=\"show\",bsd=120\n\nsta=e,sid=\"b\"\n"
-            let answer = try await server.ask("POST", "/v1/cmcd?room=show", body, as: .nobody)
+            let answer = try await server.ask("POST", "/v1/cmcd?room=show", body, as: .unauthenticated)
             #expect(answer.status == 204)
             let reports = server.viewership.reports.withLock { $0 }
             #expect(reports.map(\.report.sid) == ["a", "b"] && reports.map(\.room) == ["show", "show"])
-            // Said by the connection's own handler, which is not in front of this server.
+            // Set by the connection's handler, which this server does not have.
             #expect(reports.allSatisfy { $0.player.address == nil })
             #expect(reports[0].report.stalled == 120 && reports[1].report.isEnd)
             #expect(try await server.ask("POST", "/v1/cmcd", String(repeating: "x", count: 20_000)).status == 413)
@@ -386,7 +387,7 @@ struct ViewershipReportsTests {
     }
 
     @Test(
-        "A report that the client has already is not sent again, in any of its forms; one that changed is",
+        "An unchanged report is answered with 304 in all formats; a changed one is not",
         arguments: [
             "summary", "summary.csv", "sessions", "timeseries.jsonl?from=600&to=1200",
         ]
@@ -414,7 +415,7 @@ struct ViewershipReportsTests {
         }
     }
 
-    @Test("Live figures have changed when a figure has, not when time has passed")
+    @Test("Live figures change with a figure, not with time")
     func unchangedLive() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -443,20 +444,103 @@ struct ViewershipReportsTests {
         }
     }
 
-    @Test("The metrics come in the format that is asked for")
+    @Test("Metrics are returned in the accepted format")
     func metrics() async throws {
         try await ControlServer.run { (server) async throws in
-            let plain = try await server.ask("GET", "/metrics", as: .nobody, admin: true)
+            let plain = try await server.ask("GET", "/metrics", as: .unauthenticated, admin: true)
             #expect(plain.headers["content-type"]?.hasPrefix("text/plain; version=0.0.4") ?? false)
             let open = try await server.ask(
                 "GET",
                 "/metrics",
-                as: .nobody,
+                as: .unauthenticated,
                 headers: ["Accept": "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"],
                 admin: true
             )
             #expect(open.headers["content-type"]?.hasPrefix("application/openmetrics-text; version=1.0.0") ?? false)
             #expect(open.text.hasSuffix("# EOF\n"))
+        }
+    }
+}
+
+@Suite("CSV tables")
+struct CSVTextTests {
+    @Test("RFC 4180: quotes, commas and line ends are quoted, and formulas are escaped")
+    func table() {
+        var table = CSVText(header: ["a", "b"])
+        table.add([.text("x,y"), .text("say \"hi\"")])
+        table.add([.text("=1+1"), .text("@cmd")])
+        table.add([.text("-2"), .number(-2.5)])
+        table.add([.text("line\nend"), .nothing])
+        table.add([.text("+\u{301}1"), .count(3)])
+        #expect(
+            table.text
+                == "a,b\r\n\"x,y\",\"say \"\"hi\"\"\"\r\n'=1+1,'@cmd\r\n'-2,-2.5\r\n\"line\nend\",\r\n'+\u{301}1,3\r\n"
+        )
+    }
+}
+
+@Suite("Viewership routes")
+struct ViewershipRoutesTests {
+    @Test("V11 the audience of a room is its signalled viewers and the players that belong to none of them")
+    func audience() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            _ = try await server.join("show", "ann")
+            _ = try await server.join("show", "eve", "RECV_ONLY")
+            server.viewership.set(
+                RoomViewership(room: "show", concurrent: 42, anonymous: 41, asOf: Date(timeIntervalSince1970: 0))
+            )
+            let room = try await server.ask("GET", "/v1/rooms/show").decode(RoomResource.self)
+            #expect(
+                room.counts == CountsResource(hosts: 1, audience: 42, anonymous: 41, signallingOnly: 0, participants: 2)
+            )
+        }
+    }
+
+    @Test("The viewership of a room names every protocol")
+    func room() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let empty = try await server.ask("GET", "/v1/rooms/show/viewership").decode(ViewershipResource.self)
+            #expect(empty.concurrentViewers == 0)
+            #expect(empty.by.byProtocol == ["sdk": 0, "rtmp": 0, "flv": 0, "hls": 0, "llhls": 0])
+            server.viewership.set(
+                RoomViewership(
+                    room: "show",
+                    concurrent: 57,
+                    devices: 55,
+                    anonymous: 41,
+                    peak: 80,
+                    peakAt: Date(timeIntervalSince1970: 60),
+                    joins: 212,
+                    watchTimeSeconds: 91234,
+                    asOf: Date(timeIntervalSince1970: 90),
+                    staleMs: 40,
+                    byProtocol: [.sdk: 16, .hls: 30, .llhls: 8, .rtmp: 2, .flv: 1]
+                )
+            )
+            let figures = try await server.ask("GET", "/v1/rooms/show/viewership").decode(ViewershipResource.self)
+            #expect(figures.concurrentViewers == 57 && figures.devices == 55 && figures.peakConcurrentViewers == 80)
+            #expect(figures.peakAt == Timestamp(60) && figures.asOf == Timestamp(90) && figures.staleMs == 40)
+            #expect(figures.joins == 212 && figures.watchTimeSeconds == 91234 && !figures.recovering)
+            #expect(figures.by.byProtocol == ["sdk": 16, "hls": 30, "llhls": 8, "rtmp": 2, "flv": 1])
+            #expect(try await server.ask("GET", "/v1/rooms/none/viewership").refusal == "404/53106")
+        }
+    }
+
+    @Test("All rooms and their total are returned at once")
+    func totals() async throws {
+        try await ControlServer.run { (server) async throws in
+            for (name, count) in [("a", 3), ("b", 4)] {
+                server.viewership.set(
+                    RoomViewership(room: name, concurrent: count, asOf: Date(), byProtocol: [.rtmp: count])
+                )
+            }
+            let answer = try await server.ask("GET", "/v1/viewership").decode(ViewershipTotalsResource.self)
+            #expect(answer.total.concurrentViewers == 7)
+            #expect(answer.total.by.byProtocol["rtmp"] == 7)
+            #expect(answer.rooms.map(\.room) == ["a", "b"])
+            #expect(answer.rooms.map(\.concurrentViewers) == [3, 4])
         }
     }
 }

@@ -1,7 +1,8 @@
 import FootlightTesting
 import Foundation
-import GatewayModel
+import FootlightModel
 import Synchronization
+import TestSupport
 import Testing
 import Viewership
 import Webhooks
@@ -9,7 +10,7 @@ import Webhooks
 @testable import ControlAPI
 @testable import Stage
 
-@Suite("Webhooks over the API")
+@Suite("Webhook routes", .enabled(if: TestRun.isFull))
 struct WebhookRoutesTests {
     private static let good =
         #"{"url":"https://hooks.example/in","description":"billing","types":["room.*"],"room":"show"}"#
@@ -20,7 +21,7 @@ struct WebhookRoutesTests {
         return try answer.decode(WebhookResource.self)
     }
 
-    @Test("The secret is shown once; afterwards a webhook is read, listed, changed, rotated and deleted without it")
+    @Test("The secret is returned once; afterwards a webhook is read, listed, changed, rotated and deleted without it")
     func life() async throws {
         try await ControlServer.run { (server) async throws in
             let made = try await make(server)
@@ -59,7 +60,7 @@ struct WebhookRoutesTests {
     }
 
     @Test(
-        "What makes no sense is refused, and names the field",
+        "Rejects invalid values, naming the field",
         arguments: [
             (#"{"types":["room.*"]}"#, "url"), (#"{"url":"http://hooks.example"}"#, "url"),
             (#"{"url":"https://a@b.example"}"#, "url"),
@@ -76,11 +77,11 @@ struct WebhookRoutesTests {
         }
     }
 
-    @Test("Only operators may, and only so many webhooks there may be")
+    @Test("Only operators manage webhooks, up to the maximum number")
     func rights() async throws {
         try await ControlServer.run { (server) async throws in
             let made = try await make(server)
-            let token = try await server.tokens.mint(identity: "eve", room: "show", mode: .receiveOnly, expiresIn: 60)
+            let token = try await server.tokens.issue(identity: "eve", room: "show", mode: .receiveOnly, expiresIn: 60)
             for (method, path) in [
                 ("GET", ""), ("POST", ""), ("GET", "/\(made.id)"), ("PATCH", "/\(made.id)"), ("DELETE", "/\(made.id)"),
                 ("POST", "/\(made.id)/test"), ("POST", "/\(made.id)/rotate"), ("GET", "/\(made.id)/deliveries"),
@@ -89,7 +90,10 @@ struct WebhookRoutesTests {
                 #expect(
                     try await server.ask(method, "/v1/webhooks\(path)", body, as: .token(token)).refusal == "403/20106"
                 )
-                #expect(try await server.ask(method, "/v1/webhooks\(path)", body, as: .nobody).refusal == "401/20101")
+                #expect(
+                    try await server.ask(method, "/v1/webhooks\(path)", body, as: .unauthenticated).refusal
+                        == "401/20101"
+                )
             }
             _ = try await make(server)
             _ = try await make(server)
@@ -97,7 +101,7 @@ struct WebhookRoutesTests {
         }
     }
 
-    @Test("What happens in a room is kept for whom it concerns, in the words of its event stream, and listed by pages")
+    @Test("Room events are queued for their subscribers in the format of the event stream, and listed by pages")
     func deliveries() async throws {
         try await ControlServer.run { (server) async throws in
             let made = try await make(server)
@@ -134,7 +138,7 @@ struct WebhookRoutesTests {
         }
     }
 
-    @Test("A test is answered with what came of it")
+    @Test("A test returns its result")
     func test() async throws {
         try await ControlServer.run { (server) async throws in
             let made = try await make(server)
@@ -145,7 +149,7 @@ struct WebhookRoutesTests {
         }
     }
 
-    @Test("What is told is what the stream has and the reports say; what concerns one reader alone is not told")
+    @Test("Delivered events equal those of the stream and the reports; events for a single reader are not delivered")
     func vocabulary() async throws {
         #expect(WebhookType.all.contains("participant.joined") && WebhookType.all.contains("broadcast.summary"))
         #expect(WebhookType.all.contains("host.joined") && Set(WebhookType.all).count == WebhookType.all.count)
@@ -159,13 +163,16 @@ struct WebhookRoutesTests {
                 StageEvent(roomSID: room.sid, roomName: "show", revision: 3, payload: payload, at: 1)
             }
             let pin = PinChange(participantSID: "PA1", pin: nil, viewerSID: nil)
-            let told = try #require(routes.webhookEvent(of: event(.pinChanged(pin))))
-            #expect(told.type == "pin.changed" && told.room == .init(sid: room.sid, name: "show") && told.at == 1)
-            let data = try WireJSON.decode(EventResource.self, from: told.data())
+            let received = try #require(routes.webhookEvent(of: event(.pinChanged(pin))))
+            #expect(
+                received.type == "pin.changed" && received.room == .init(sid: room.sid, name: "show")
+                    && received.at == 1
+            )
+            let data = try WireJSON.decode(EventResource.self, from: received.data())
             #expect(data.type == "pin.changed" && data.rev == 3 && data.participantSID == "PA1")
             let named = try #require(routes.webhookEvent(of: event(.pinChanged(pin)), as: "host.joined"))
             #expect(named.type == "host.joined")
-            #expect(try named.data() == told.data())
+            #expect(try named.data() == received.data())
             let own = PinChange(participantSID: "PA1", pin: nil, viewerSID: "PA2")
             #expect(routes.webhookEvent(of: event(.pinChanged(own))) == nil)
             #expect(routes.webhookEvent(of: event(.viewershipUpdated)) == nil)
@@ -179,7 +186,7 @@ struct WebhookRoutesTests {
         }
     }
 
-    @Test("The summary of a broadcast says what the report of it says, and is not read for nobody")
+    @Test("The summary of a broadcast equals its report, and is not read without subscribers")
     func summary() async throws {
         try await ControlServer.run { (server) async throws in
             let routes = server.routes()
@@ -203,7 +210,7 @@ struct WebhookRoutesTests {
                 summary.peakViewers == 7 && summary.livePeakViewers == 9 && summary.settled
                     && summary.onAirSeconds == 60
             )
-            server.history.rows.withLock { $0.isOutOfReach = true }
+            server.history.rows.withLock { $0.isUnavailable = true }
             let unwanted = try await routes.summaryEvent(of: broadcast, in: server.history, mark: ("m", 1)) { _ in false
             }
             #expect(unwanted.mark?.value == 1)

@@ -1,9 +1,9 @@
 import NIOCore
 
-/// One place where bytes of others come in.
+/// An entry point for untrusted bytes.
 struct FuzzTarget: Sendable {
     let name: String
-    /// Takes bytes; may refuse them in every way but a trap.
+    /// Processes bytes; may refuse them in any way except a trap.
     let body: @Sendable (FuzzInput) -> Void
 
     init(_ name: String, _ body: @escaping @Sendable (FuzzInput) -> Void) {
@@ -11,13 +11,13 @@ struct FuzzTarget: Sendable {
         self.body = body
     }
 
-    /// All of them; `deploy/fuzz` asks for their names.
+    /// All targets; `deploy/fuzz` lists their names.
     static let all: [FuzzTarget] = [
         .rtmp, .amf0, .flv, .codec, .http, .playlist, .session, .history, .outbox, .rooms, .webhook, .log, .push, .api,
     ]
 }
 
-/// The bytes of one run, taken from the front.
+/// The input of one run, consumed from the front.
 struct FuzzInput {
     var rest: ByteBuffer
 
@@ -25,25 +25,25 @@ struct FuzzInput {
         rest = ByteBuffer(bytes: bytes)
     }
 
-    /// Everything that is left, as text.
+    /// The remaining bytes as text.
     var text: String { String(buffer: rest) }
 
-    /// 0 at the end.
+    /// The next byte; 0 at the end.
     mutating func byte() -> UInt8 { rest.readInteger() ?? 0 }
 
-    /// 0 at the end.
+    /// The next integer; 0 at the end.
     mutating func number() -> Int64 { rest.readInteger() ?? 0 }
 
-    /// Up to so many bytes.
+    /// At most the given number of bytes.
     mutating func bytes(_ count: Int) -> ByteBuffer {
         rest.readSlice(length: min(count, rest.readableBytes)) ?? ByteBuffer()
     }
 
-    /// The lines that are left.
+    /// The remaining lines.
     var lines: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
 }
 
-/// What must hold whatever comes in; ends the process where it does not, which is a finding.
+/// Checks a property that must hold for any input; ends the process otherwise, which is a finding.
 func demand(_ isTrue: Bool, _ what: StaticString) {
     if !isTrue { fatalError("\(what)") }
 }

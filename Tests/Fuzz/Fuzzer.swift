@@ -1,7 +1,6 @@
 import Foundation
 
-// libFuzzer, as the toolchain has it: it calls `LLVMFuzzerTestOneInput` with bytes that reach ever more of the code, and
-// leaves those behind with which that ended in a trap.
+// libFuzzer of the toolchain calls `LLVMFuzzerTestOneInput` with inputs of growing coverage, and saves those that trap.
 
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runDriver(
@@ -10,20 +9,20 @@ private func runDriver(
     _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
-/// What `FOOTLIGHT_FUZZ_TARGET` names.
+/// The target that `FOOTLIGHT_FUZZ_TARGET` names.
 private let chosen: FuzzTarget? = {
     let name = ProcessInfo.processInfo.environment["FOOTLIGHT_FUZZ_TARGET"] ?? ""
     return FuzzTarget.all.first { $0.name == name }
 }()
 
-/// Also by the name that libFuzzer's own `main` calls, which is linked beside ours.
+/// Exported under the name that libFuzzer's own `main` calls.
 @_cdecl("LLVMFuzzerTestOneInput")
 func feed(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     chosen?.body(FuzzInput(UnsafeBufferPointer(start: bytes, count: count)))
     return 0
 }
 
-/// Runs the chosen target with libFuzzer's own arguments; without one, says which there are.
+/// Runs the chosen target with libFuzzer's arguments; without one, lists the targets.
 func runFuzzer() {
     guard chosen != nil else {
         for target in FuzzTarget.all { print(target.name) }

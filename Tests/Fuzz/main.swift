@@ -1,2 +1,2 @@
-// Fed by deploy/fuzz, which says in the environment what is to be fuzzed.
+// Run by deploy/fuzz, which sets the target in the environment.
 runFuzzer()

@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Packets as FLV tag bodies")
 struct MediaPacketTests {
-    @Test("an H.264 picture begins with the legacy header and its signed composition time")
-    func pictureHeader() {
-        let packet = MediaPacket.h264Picture(
+    @Test("an H.264 frame begins with the legacy header and its signed composition time")
+    func videoHeader() {
+        let packet = MediaPacket.h264Frame(
             isKey: true,
             isDisposable: false,
             timestamp: 40,
@@ -16,12 +16,12 @@ struct MediaPacketTests {
         #expect(Array(packet.body.readableBytesView) == [0x17, 1, 0xFF, 0xFF, 0xDF, 1, 2, 3])
         #expect(Array(packet.payload.readableBytesView) == [1, 2, 3])
         #expect(packet.presentationTimestamp == 7)
-        #expect(packet.isKeyPicture)
+        #expect(packet.isKeyframe)
     }
 
-    @Test("a disposable picture says so in its frame type")
+    @Test("a disposable frame says so in its frame type")
     func disposable() {
-        let packet = MediaPacket.h264Picture(isKey: false, isDisposable: true, timestamp: 0, capacity: 0) { _ in }
+        let packet = MediaPacket.h264Frame(isKey: false, isDisposable: true, timestamp: 0, capacity: 0) { _ in }
         #expect(packet.body.getInteger(at: 0) == UInt8(0x37))
     }
 
@@ -36,7 +36,7 @@ struct MediaPacketTests {
 
     @Test("a header longer than the body leaves an empty payload")
     func shortBody() {
-        let packet = MediaPacket(content: .sound(.aac), timestamp: 0, body: ByteBuffer(bytes: [1]), headerLength: 5)
+        let packet = MediaPacket(content: .audio(.aac), timestamp: 0, body: ByteBuffer(bytes: [1]), headerLength: 5)
         #expect(packet.payload.readableBytes == 0)
     }
 }

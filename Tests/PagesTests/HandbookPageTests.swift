@@ -1,11 +1,11 @@
-import FootlightTesting
 import Foundation
+import TestSupport
 import Testing
 
-/// The page that the handbook tells others to make, word for word, with an hls.js that does nothing but fail.
-@Suite("The handbook's page of one's own", .timeLimit(.minutes(1)))
+/// The handbook's example page, word for word, with an hls.js that always fails.
+@Suite("Handbook example page", .timeLimit(.minutes(1)))
 struct HandbookPageTests {
-    /// The script of the handbook's section on pages.
+    /// Returns the script of the handbook's section on pages.
     private func script() throws -> String {
         let handbook = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -16,7 +16,7 @@ struct HandbookPageTests {
         return lines.prefix { $0.hasPrefix("    ") }.map { $0.dropFirst(4) }.joined(separator: "\n")
     }
 
-    @Test("It begins again after each fatal failure, later each time and never late, and by the session that it has")
+    @Test("retries after each fatal error with a growing, bounded delay and the same session")
     func recovery() async throws {
         let browser = try await HeadlessBrowser()
         try await browser.open("about:blank")

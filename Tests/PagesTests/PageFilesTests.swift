@@ -1,12 +1,12 @@
-import FootlightTesting
 import Foundation
 import HTTPTypes
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import Pages
 
-@Suite("The files of the pages")
+@Suite("Files of the pages")
 struct PageFilesTests {
     private static let source = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -14,7 +14,7 @@ struct PageFilesTests {
 
     private let files = StaticFiles(chartLibrary: "/nowhere")
 
-    @Test("Every file of the folder is served as it is, under one name")
+    @Test("serves every file of the folder unchanged, under one name")
     func completeness() throws {
         let paths = try FileManager.default.subpathsOfDirectory(atPath: Self.source).filter { $0.contains(".") }
         #expect(paths.count == files.names.count)
@@ -26,7 +26,7 @@ struct PageFilesTests {
         }
     }
 
-    @Test("What a file asks for is there")
+    @Test("every referenced file exists")
     func references() throws {
         for name in files.names {
             let text = try text(of: name)
@@ -44,7 +44,7 @@ struct PageFilesTests {
         }
     }
 
-    @Test("No file names another origin, makes markup of text, or is long")
+    @Test("no file references another origin, creates markup from text, or is too long")
     func rules() throws {
         let namespace = "http://www.w3.org/2000/svg"
         for name in files.names {
@@ -57,15 +57,15 @@ struct PageFilesTests {
         }
     }
 
-    @Test("A page is sent with its type and its policy, and only once")
+    @Test("sends a page with its type and policy, and again only if it changed")
     func answers() async throws {
-        let stand = PageStand()
+        let fixture = PageFixture()
         for (path, type) in [
             ("/dashboard", "text/html; charset=utf-8"), ("/watch/show", "text/html; charset=utf-8"),
             ("/site/theme.css", "text/css; charset=utf-8"), ("/site/footlight.svg", "image/svg+xml"),
             ("/site/watch/playlist.js", "text/javascript; charset=utf-8"),
         ] {
-            let answer = try await stand.ask(.get, path)
+            let answer = try await fixture.ask(.get, path)
             #expect(answer.status == 200 && answer.headers[.contentType] == type, "\(path)")
             #expect(answer.headers[.contentLength] == String(answer.text.utf8.count) && !answer.text.isEmpty)
             #expect(answer.headers[.xContentTypeOptions] == "nosniff")
@@ -73,65 +73,65 @@ struct PageFilesTests {
             #expect(policy.hasPrefix("default-src 'self';") && policy.hasSuffix("frame-ancestors 'none'"))
             #expect(!policy.contains("unsafe") && !policy.contains("http"))
             let tag = try #require(answer.headers[.eTag])
-            let again = try await stand.ask(.get, path, headers: [.ifNoneMatch: tag])
+            let again = try await fixture.ask(.get, path, headers: [.ifNoneMatch: tag])
             #expect(again.status == 304 && again.text.isEmpty && again.headers[.eTag] == tag)
-            let head = try await stand.ask(.head, path)
+            let head = try await fixture.ask(.head, path)
             #expect(head.status == 200 && head.text.isEmpty && head.headers[.eTag] == tag)
         }
     }
 
-    @Test("Only the watch page, and only as a part of another, may stand in a frame")
+    @Test("only the watch page may be framed, and only if embedded")
     func frames() async throws {
-        let stand = PageStand()
-        let embedded = try await stand.ask(.get, "/watch/show?embed=1")
+        let fixture = PageFixture()
+        let embedded = try await fixture.ask(.get, "/watch/show?embed=1")
         #expect(embedded.headers[.contentSecurityPolicy]?.hasSuffix("frame-ancestors *") == true)
         #expect(embedded.headers[HTTPField.Name("X-Frame-Options") ?? .cookie] == nil)
         for path in ["/watch/show", "/watch/show?embed=2", "/dashboard?embed=1", "/site/watch.html?embed=1"] {
-            let answer = try await stand.ask(.get, path)
+            let answer = try await fixture.ask(.get, path)
             #expect(answer.headers[.contentSecurityPolicy]?.hasSuffix("frame-ancestors 'none'") == true, "\(path)")
             #expect(answer.headers[HTTPField.Name("X-Frame-Options") ?? .cookie] == "DENY", "\(path)")
         }
     }
 
-    @Test("Only where the operator wants ids of devices is the watch page told to keep one")
+    @Test("the watch page stores a device id only if the operator allows it")
     func devices() async throws {
-        let usual = try await PageStand().ask(.get, "/watch/show")
-        let asking = try await PageStand(takesDevices: true).ask(.get, "/watch/show")
+        let usual = try await PageFixture().ask(.get, "/watch/show")
+        let asking = try await PageFixture(usesDeviceIDs: true).ask(.get, "/watch/show")
         let setting = #"<meta name="footlight-device-ids" content="#
         #expect(usual.text.contains(setting + #""off">"#))
         #expect(asking.text == usual.text.replacing(setting + #""off">"#, with: setting + #""on">"#))
-        // A browser that has the other page is sent this one.
+        // A browser with the other version in its cache receives this one.
         #expect(asking.headers[.eTag] != usual.headers[.eTag])
     }
 
-    @Test("What is not there is not found, and other addresses are the API's")
+    @Test("unknown files are 404, and other addresses are forwarded to the API")
     func otherAddresses() async throws {
-        let stand = PageStand()
+        let fixture = PageFixture()
         for path in ["/site/", "/site/none.js", "/site/../Package.swift", "/site/%2e%2e/x", "/dashboard/x", "/watch"] {
-            #expect(try await stand.ask(.get, path).status == 404, "\(path)")
+            #expect(try await fixture.ask(.get, path).status == 404, "\(path)")
         }
-        #expect(try await stand.ask(.post, "/dashboard").status == 405)
-        #expect(try await stand.ask(.get, "/v1/rooms").text == "nothing")
-        #expect(try await stand.ask(.get, "/dashboards").text == "nothing")
+        #expect(try await fixture.ask(.post, "/dashboard").status == 405)
+        #expect(try await fixture.ask(.get, "/v1/rooms").text == "nothing")
+        #expect(try await fixture.ask(.get, "/dashboards").text == "nothing")
     }
 
-    @Test("The watch page learns of its room what everybody may")
+    @Test("the watch page reads the public status of its room")
     func status() async throws {
-        let stand = PageStand()
-        let answer = try await stand.ask(.get, "/watch/show/status")
+        let fixture = PageFixture()
+        let answer = try await fixture.ask(.get, "/watch/show/status")
         let status = try JSONValue(parsing: answer.text)
         #expect(answer.status == 200 && status["on_air"].bool == true && status["viewers"].int == 57)
         let now = try #require(status["now"].double)
         #expect(abs(now / 1000 - Date().timeIntervalSince1970) < 5)
-        #expect(try await stand.ask(.get, "/watch/none/status").status == 404)
+        #expect(try await fixture.ask(.get, "/watch/none/status").status == 404)
     }
 
-    @Test("The chart library is served where it is installed")
+    @Test("serves the chart library if it is installed")
     func chartLibrary() async throws {
-        #expect(try await PageStand().ask(.get, "/site/chart.js").status == 404)
+        #expect(try await PageFixture().ask(.get, "/site/chart.js").status == 404)
         let folder = try TemporaryFolder("chart")
         let path = try folder.write("var Chart;", to: "chart.min.js")
-        let answer = try await PageStand(chartLibrary: path).ask(.get, "/site/chart.js")
+        let answer = try await PageFixture(chartLibrary: path).ask(.get, "/site/chart.js")
         #expect(answer.text == "var Chart;" && answer.headers[.contentType] == "text/javascript; charset=utf-8")
     }
 

@@ -4,9 +4,10 @@ import Logging
 import RoomStore
 import Stage
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite("The list of revoked tokens on disk")
+@Suite("Revoked token store", .enabled(if: TestRun.isFull))
 struct RevokedTokenStoreTests {
     private static let tokens = [
         RevokedToken(id: "one", identity: "ann", role: "operator", revokedAt: 1.5, revokedBy: "grace", expiresAt: 9.25),
@@ -20,8 +21,8 @@ struct RevokedTokenStoreTests {
         )
     }
 
-    @Test("What was saved is there for the next to open it, though nobody closed it; the last list counts")
-    func keeps() async throws {
+    @Test("loads the last saved list without an orderly close")
+    func persists() async throws {
         let folder = try TemporaryFolder("tokens")
         let first = store(folder)
         #expect(first.load().isEmpty)
@@ -32,7 +33,7 @@ struct RevokedTokenStoreTests {
         #expect(mode as? Int == 0o600)
     }
 
-    @Test("A file that is damaged is put aside, and the list written to another one")
+    @Test("quarantines a damaged file and saves to a new one")
     func damaged() async throws {
         let folder = try TemporaryFolder("tokens")
         try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: folder.file("tokens.sqlite")))
@@ -44,7 +45,7 @@ struct RevokedTokenStoreTests {
         #expect(names.contains { $0.hasPrefix("tokens.sqlite.damaged-") })
     }
 
-    @Test("A file that is deleted, replaced or damaged under the gateway is told of once, and the list is written anew")
+    @Test("a probe reports a deleted, replaced or damaged file once, and rewrites the list")
     func probe() async throws {
         let folder = try TemporaryFolder("tokens")
         let path = folder.file("tokens.sqlite")
@@ -55,7 +56,7 @@ struct RevokedTokenStoreTests {
             await withCheckedContinuation { done in first.probe({ _ in Self.tokens }) { done.resume(returning: $0) } }
         }
         #expect(await probed() == nil)
-        let harms: [() throws -> Void] = [
+        let damages: [() throws -> Void] = [
             { try FileManager.default.removeItem(atPath: path) },
             {
                 try FileManager.default.removeItem(atPath: path)
@@ -63,9 +64,9 @@ struct RevokedTokenStoreTests {
             },
             { try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: path)) },
         ]
-        for (place, harm) in harms.enumerated() {
-            try harm()
-            #expect(await probed()?.contains("written anew") == true, "\(place)")
+        for (place, damage) in damages.enumerated() {
+            try damage()
+            #expect(await probed()?.contains("rewritten") == true, "\(place)")
             #expect(await probed() == nil, "\(place)")
             #expect(Set(store(folder).load()) == Set(Self.tokens), "\(place)")
         }
@@ -73,11 +74,11 @@ struct RevokedTokenStoreTests {
         #expect(await probed() != nil)
     }
 
-    @Test("A list that cannot be read at the start is read once it can, and none of it is lost by what is written")
+    @Test("a list that cannot be read at startup is read later, and the next save includes it")
     func unread() async throws {
         let folder = try TemporaryFolder("tokens")
         try await store(folder).save { _ in Self.tokens }
-        // Without a log of its own beside the file, a lock keeps readers out too.
+        // Without a write-ahead log, a lock blocks readers too.
         let script = """
             import sqlite3, sys, time
             base = sqlite3.connect(sys.argv[1], isolation_level=None)

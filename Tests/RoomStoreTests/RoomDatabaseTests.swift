@@ -1,12 +1,13 @@
-import FootlightTesting
 import Foundation
 import GRDB
 import SQLiteStore
+import Stage
+import TestSupport
 import Testing
 
 @testable import RoomStore
 
-@Suite("The database of rooms")
+@Suite("Room database")
 struct RoomDatabaseTests {
     private func open(_ folder: TemporaryFolder) throws -> RoomDatabase {
         try RoomDatabase(path: folder.database, lockTimeout: 0.05)
@@ -30,16 +31,16 @@ struct RoomDatabaseTests {
         kept: Int = 100,
         since: Double = 0
     ) throws {
-        try database.save(rooms, removing: gone, keptEnded: kept, endedSince: since)
+        try database.save(rooms, removing: gone, maximumEnded: kept, endedSince: since)
     }
 
-    @Test("What is saved is there for the next to open it, the latest version of each room")
+    @Test("a second process loads the latest version of each saved room")
     func saveAndLoad() throws {
         let folder = try TemporaryFolder()
         let first = try open(folder)
         try save([room("RM1"), room("RM2", at: 2)], in: first)
         try save([room("RM1", at: 3)], removing: ["RM3"], in: first)
-        // Without closing: another process finds it just so.
+        // The first connection is still open.
         #expect(try open(folder).load() == [room("RM2", at: 2), room("RM1", at: 3)])
         try save([], removing: ["RM2"], in: first)
         #expect(try open(folder).load() == [room("RM1", at: 3)])
@@ -47,7 +48,7 @@ struct RoomDatabaseTests {
         #expect(try open(folder).load().count == 1)
     }
 
-    @Test("It keeps a write-ahead log and syncs it at each commit")
+    @Test("uses a write-ahead log that is synced at each commit")
     func journal() throws {
         let folder = try TemporaryFolder()
         let database = try open(folder)
@@ -59,7 +60,7 @@ struct RoomDatabaseTests {
         #expect(modes == ["wal", "2"])
     }
 
-    @Test("Ended rooms are kept up to a number and an age; rooms in progress always")
+    @Test("retains ended rooms up to a number and an age, and all rooms in progress")
     func retention() throws {
         let folder = try TemporaryFolder()
         let database = try open(folder)
@@ -77,7 +78,7 @@ struct RoomDatabaseTests {
         #expect(try database.load().map(\.sid) == ["live", "RM10", "RM11", "RM12"])
     }
 
-    @Test("A file of something else is damaged", arguments: [16, 4096, 100_000])
+    @Test("a file of another format is damaged", arguments: [16, 4096, 100_000])
     func notADatabase(size: Int) throws {
         let folder = try TemporaryFolder()
         try Data((0..<size).map { UInt8(truncatingIfNeeded: $0 * 7 + 13) }).write(
@@ -86,7 +87,7 @@ struct RoomDatabaseTests {
         #expect(fault { try open(folder) } == "damaged")
     }
 
-    @Test("A file with pages overwritten is damaged")
+    @Test("a file with overwritten pages is damaged")
     func overwritten() throws {
         let folder = try TemporaryFolder()
         let database = try open(folder)
@@ -99,7 +100,7 @@ struct RoomDatabaseTests {
         #expect(fault { try open(folder).load() } == "damaged")
     }
 
-    @Test("A database of other tables, or of a later version, is damaged")
+    @Test("a database with other tables or of a later version is damaged")
     func otherTables() throws {
         let folder = try TemporaryFolder()
         let other = try DatabaseQueue(path: folder.database)
@@ -115,7 +116,7 @@ struct RoomDatabaseTests {
         #expect(fault { try open(later) } == "damaged")
     }
 
-    @Test("A locked database, and one out of reach, are worth another try")
+    @Test("a locked or unreachable database is a transient fault")
     func unavailable() throws {
         let folder = try TemporaryFolder()
         let database = try open(folder)
@@ -146,5 +147,38 @@ struct RoomDatabaseTests {
         } catch {
             return "\(error)"
         }
+    }
+}
+
+@Suite("Stored rooms with damaged numbers")
+struct DamagedRecordTests {
+    @Test(
+        "are rejected one by one",
+        arguments: [
+            (#""revision":\d+"#, #""revision":18446744073709551615"#),
+            (#""keyInterval":\d+"#, #""keyInterval":9223372036854775807"#),
+            (#""numerator":\d+"#, #""numerator":0"#), (#""denominator":\d+"#, #""denominator":0"#),
+            (#""width":\d+"#, #""width":9223372036854775807"#), (#""createdAt":[\d.]+"#, #""createdAt":1e308"#),
+            (#""maximumHosts":\d+"#, #""maximumHosts":-1"#),
+        ]
+    )
+    func numbers(pattern: String, damage: String) throws {
+        let directory = RoomDirectory(pepper: [1, 2, 3])
+        let room = try directory.create(RoomSettings(name: "show"))
+        let record = try #require(directory.record(of: room.sid))
+        var stored = try StoredRoom(record)
+        #expect(try stored.decoded() == record)
+        let text = stored.record.replacing(try Regex(pattern), with: damage)
+        #expect(text != stored.record)
+        stored.record = text
+        #expect(throws: (any Error).self) { try stored.decoded() }
+    }
+}
+
+extension TemporaryFolder {
+    var database: String { file("rooms.sqlite") }
+
+    func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path).sorted()
     }
 }

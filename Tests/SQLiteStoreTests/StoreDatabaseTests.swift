@@ -1,10 +1,10 @@
-import FootlightTesting
 import Foundation
 import GRDB
 import SQLiteStore
+import TestSupport
 import Testing
 
-@Suite("A database of ours")
+@Suite("Store database")
 struct StoreDatabaseTests {
     private static let numbers = ["1 numbers"]
 
@@ -47,8 +47,8 @@ struct StoreDatabaseTests {
         }
     }
 
-    @Test("What is committed is there for the next to open it, though nobody closed it", arguments: [0, 2])
-    func keeps(readers: Int) throws {
+    @Test("a second connection reads what was committed without an orderly close", arguments: [0, 2])
+    func persists(readers: Int) throws {
         let folder = try TemporaryFolder("store")
         let first = try open(folder, readers: readers)
         try first.write { try $0.execute(sql: "INSERT INTO number0 VALUES (7)") }
@@ -59,7 +59,7 @@ struct StoreDatabaseTests {
     }
 
     @Test(
-        "Its log is written ahead, and synced as asked for",
+        "uses a write-ahead log with the requested synchronous setting",
         arguments: [
             (0, StoreDatabase.Durability.everyCommit, 2), (2, .everyCommit, 2), (0, .checkpoints, 1),
             (2, .checkpoints, 1),
@@ -73,7 +73,7 @@ struct StoreDatabaseTests {
         database.close()
     }
 
-    @Test("A folder, another file, other tables and those of a later version are damaged", arguments: [0, 2])
+    @Test("a folder, another file, other tables and a later version are damaged", arguments: [0, 2])
     func damaged(readers: Int) throws {
         let folder = try TemporaryFolder("store")
         let path = folder.file("store.sqlite")
@@ -82,18 +82,18 @@ struct StoreDatabaseTests {
         try FileManager.default.removeItem(atPath: path)
         try Data((0..<9000).map { UInt8(truncatingIfNeeded: $0 * 7 + 13) }).write(to: URL(fileURLWithPath: path))
         #expect(fault { _ = try open(folder, readers: readers) } == "damaged")
-        let aside = try AsideFiles.put(path, as: "aside", at: Date(timeIntervalSince1970: 5))
-        #expect(aside == path + ".aside-5" && FileManager.default.fileExists(atPath: aside))
+        let quarantined = try QuarantinedDatabase.move(path, as: "aside", at: Date(timeIntervalSince1970: 5))
+        #expect(quarantined == path + ".aside-5" && FileManager.default.fileExists(atPath: quarantined))
         try open(folder, readers: readers, steps: Self.numbers + ["2 more"]).close()
         #expect(fault { _ = try open(folder, readers: readers) } == "damaged")
-        _ = try AsideFiles.put(path, as: "aside", at: Date(timeIntervalSince1970: 6))
+        _ = try QuarantinedDatabase.move(path, as: "aside", at: Date(timeIntervalSince1970: 6))
         let other = try DatabaseQueue(path: path)
         try other.write { try $0.execute(sql: "CREATE TABLE number0 (other TEXT)") }
         try other.close()
         #expect(fault { _ = try open(folder, readers: readers) } == "damaged")
     }
 
-    @Test("A database that somebody has locked, and one out of reach, are worth another try", arguments: [0, 2])
+    @Test("a locked or unreachable database is a transient fault", arguments: [0, 2])
     func unavailable(readers: Int) throws {
         let folder = try TemporaryFolder("store")
         let database = try open(folder, readers: readers)
@@ -121,7 +121,7 @@ struct StoreDatabaseTests {
         try other.close()
     }
 
-    @Test("One without room is told from one that is locked, and takes more when there is some", arguments: [0, 2])
+    @Test("a full database is told apart from a locked one, and accepts writes once there is space", arguments: [0, 2])
     func full(readers: Int) throws {
         let folder = try TemporaryFolder("store")
         let database = try open(folder, readers: readers)
@@ -138,19 +138,19 @@ struct StoreDatabaseTests {
         database.close()
     }
 
-    @Test("Of databases put aside only the latest five are left lying about")
-    func asides() throws {
+    @Test("only the latest five quarantined databases are retained")
+    func quarantineLimit() throws {
         let folder = try TemporaryFolder("store")
         let path = folder.file("store.sqlite")
         for second in 10..<20 {
             for suffix in ["", "-wal"] { try Data("x".utf8).write(to: URL(fileURLWithPath: path + suffix)) }
-            _ = try AsideFiles.put(path, as: "aside", at: Date(timeIntervalSince1970: Double(second)))
+            _ = try QuarantinedDatabase.move(path, as: "aside", at: Date(timeIntervalSince1970: Double(second)))
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(names == (15..<20).flatMap { ["store.sqlite.aside-\($0)", "store.sqlite.aside-\($0)-wal"] })
     }
 
-    @Test("Its files are for their owner alone, also those of an earlier version", arguments: [0, 2])
+    @Test("files are accessible to their owner only, existing ones included", arguments: [0, 2])
     func permissions(readers: Int) throws {
         let folder = try TemporaryFolder("store")
         func modes() throws -> [Int?] {
@@ -172,17 +172,17 @@ struct StoreDatabaseTests {
         second.close()
     }
 
-    @Test("A file that is deleted, replaced or overwritten under it is a fault of the next write", arguments: [0, 2])
+    @Test("a write to a deleted, replaced or overwritten file fails", arguments: [0, 2])
     func lostFile(readers: Int) throws {
         func insert(_ store: StoreDatabase) -> String {
             fault { try store.write { try $0.execute(sql: "INSERT INTO number0 VALUES (7)") } }
         }
-        for (harm, expected) in [("nothing", "none"), ("delete", "lost"), ("replace", "lost"), ("noise", "damaged")] {
+        for (damage, expected) in [("nothing", "none"), ("delete", "lost"), ("replace", "lost"), ("noise", "damaged")] {
             let folder = try TemporaryFolder("store")
             let path = folder.file("store.sqlite")
             let store = try open(folder, readers: readers)
             #expect(insert(store) == "none")
-            switch harm {
+            switch damage {
             case "delete": try FileManager.default.removeItem(atPath: path)
             case "replace":
                 try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
@@ -193,13 +193,13 @@ struct StoreDatabaseTests {
                 try file.close()
             default: break
             }
-            #expect(fault { try store.probe() } == expected, "\(harm)")
-            #expect(insert(store) == expected, "\(harm)")
+            #expect(fault { try store.probe() } == expected, "\(damage)")
+            #expect(insert(store) == expected, "\(damage)")
             store.close()
         }
     }
 
-    @Test("A probe finds the lock of somebody else, and changes nothing")
+    @Test("a probe reports the lock of another connection, and changes nothing")
     func probe() throws {
         let folder = try TemporaryFolder("store")
         let store = try open(folder, readers: 0)

@@ -6,9 +6,9 @@ import Viewership
 
 @testable import ViewershipStore
 
-@Suite("A history of an earlier version")
+@Suite("Migration of the history")
 struct HistoryMigrationTests {
-    /// A broadcast that lasts, with a viewer who watches and one who has left, as the second version wrote them.
+    /// Writes a broadcast in progress, with a live viewer and one that has left, in the schema of the second version.
     private func write(to path: String) async throws {
         let queue = try DatabaseQueue(path: path)
         try HistoryDatabase.migrations.migrate(queue, upTo: "2 estimates and reports")
@@ -33,15 +33,15 @@ struct HistoryMigrationTests {
         try queue.close()
     }
 
-    @Test("what it lacks is made up: how far a time is told, the one rendition that was kept, the time on the air")
+    @Test("fills in the completeness of watch time, the rendition list and the time on air")
     func older() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("history-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.path + "/viewership.sqlite"
         try await write(to: path)
-        let keeper = HistoryKeeper(HistoryStoreConfiguration(path: path), logger: HistoryStand.logger)
-        let open = try #require(keeper.load().sessions.first)
+        let store = HistoryStore(HistoryStoreConfiguration(path: path), logger: HistoryFixture.logger)
+        let open = try #require(store.load().sessions.first)
         #expect(open.watchedUntil == 3000 && open.poll == 0 && open.renditions == ["720p"] && open.bytes == 0)
         var later = open
         later.renditions = ["720p", "", "360p"]
@@ -50,18 +50,77 @@ struct HistoryMigrationTests {
         later.poll = 2000
         var batch = HistoryBatch(asOf: 61_000)
         batch.sessions[later.code] = later
-        #expect(await keeper.write(batch))
-        let rows = try await keeper.sessions(epoch: 7, after: nil, limit: 10)
+        #expect(await store.write(batch))
+        let rows = try await store.sessions(epoch: 7, after: nil, limit: 10)
         #expect(rows.map(\.renditions) == [["720p", "", "360p"], ["360p"]])
         #expect(rows.map(\.bytes) == [5_000_000_000, 0] && rows.map(\.poll) == [2000, 0])
         #expect(rows[0] == later)
-        // All that was watched is taken to have been on the air, and each minute that is whole.
-        #expect(try await keeper.sums(of: .broadcast(7)).map(\.aired) == [8000])
-        // Nobody was missed that it knew of, and the waits of the broadcast are those of whoever watched most.
-        let broadcast = try #require(try await keeper.broadcasts(room: "show", limit: 1).first)
-        #expect(broadcast.unseen == 0)
-        let sum = try #require(try await keeper.sums(of: .broadcast(7)).first)
+        // All watch time counts as on air, and so does each whole minute.
+        #expect(try await store.sums(of: .broadcast(7)).map(\.aired) == [8000])
+        // Unused ids are unknown; stalls go to the minute that was watched most.
+        let broadcast = try #require(try await store.broadcasts(room: "show", limit: 1).first)
+        #expect(broadcast.unusedIDs == 0)
+        let sum = try #require(try await store.sums(of: .broadcast(7)).first)
         #expect(sum.stalled == 700 && sum.startup == 900 && sum.startups == 2)
-        await keeper.close()
+        await store.close()
+    }
+}
+
+@Suite("A history with damaged numbers")
+struct DamagedNumberTests {
+    @Test("is restored, reported and continued with every number at its limit", arguments: [Int64.max, .min])
+    func everyNumber(number: Int64) async throws {
+        let fixture = try HistoryFixture()
+        await fixture.store.close()
+        try FileManager.default.createDirectory(at: fixture.folder, withIntermediateDirectories: true)
+        let queue = try DatabaseQueue(path: fixture.path)
+        try HistoryDatabase.migrations.migrate(queue)
+        try await queue.write { database in
+            let counts =
+                #"{"startups":{"counts":[\#(Array(repeating: "\(number)", count: 10).joined(separator: ","))],"#
+            try database.execute(sql: "DELETE FROM run; DELETE FROM broadcast")
+            try database.execute(
+                sql: "INSERT INTO run (id, last_seen, counters) VALUES (1, ?, ?)",
+                arguments: [number, Data((counts + #""sum":1},"beats":\#(number)}"#).utf8)]
+            )
+            // Every numeric column of each table that is read at startup.
+            for (table, texts) in [
+                ("broadcast", ["room": "'show'", "room_sid": "'RM1'", "ended": "NULL", "excluded": "'\(number) 1'"]),
+                (
+                    "minute",
+                    ["room": "'show'", "protocol": "'hls'", "rendition": "''", "region": "''", "client": "'web'"]
+                ),
+                (
+                    "session",
+                    [
+                        "protocol": "'hls'", "rendition": "''", "region": "''", "client": "'web'", "reason": "NULL",
+                        "renditions": "NULL", "closed": "0", "ended": "NULL", "shard": "0", "place": "0",
+                    ]
+                ), ("gap", [:]), ("last_hit", ["ages": "x'0102'", "shard": "0"]), ("seen", [:]),
+            ] as [(String, [String: String])] {
+                let columns = try database.columns(in: table).map(\.name)
+                let values = columns.map { texts[$0] ?? "\(number)" }
+                try database.execute(
+                    sql:
+                        "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
+                )
+            }
+        }
+        try queue.close()
+
+        fixture.restart()
+        fixture.advance(to: 30)
+        #expect(fixture.ledger.drainHistory().count > 0)
+        let store = fixture.store
+        for row in try await store.broadcasts(room: "show", limit: 10) {
+            let figures = BroadcastFigures(
+                broadcast: row,
+                sums: try await store.sums(of: .broadcast(row.epoch)),
+                now: 1_800_000_000_000
+            )
+            #expect(figures.average(of: figures.whole).isFinite)
+            _ = try await store.settledPeaks(of: .broadcast(row.epoch))
+        }
+        await store.close()
     }
 }

@@ -2,23 +2,24 @@ import Foundation
 import Media
 import Stage
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Viewership
 
-@Suite("Many threads at once")
+@Suite("Concurrent recording and reporting", .enabled(if: TestRun.isFull))
 struct ConcurrencyTests {
     private static let writers = 6
     private static let viewers = 1500
 
-    @Test("events from many threads are all counted, and every report between them is consistent")
+    @Test("events from many threads are all counted, and every report in between is consistent")
     func record() async {
-        let ledger = ViewershipLedger(keys: Stand.keys)
+        let ledger = ViewershipLedger(keys: LedgerFixture.keys)
         let writing = Atomic<Int>(Self.writers)
         let reports = Atomic<Int>(0)
         let broken = Atomic<Int>(0)
         let group = DispatchGroup()
-        // It ends while everything else goes on.
+        // This room ends during the run.
         Self.play(room: "over", prefix: "o", to: ledger)
         for writer in 0..<Self.writers {
             Self.startThread(in: group) {
@@ -53,7 +54,7 @@ struct ConcurrencyTests {
         #expect((0..<3).allSatisfy { ledger.report(room: "room-\($0)").concurrent == 0 })
     }
 
-    /// A real thread for each: the event loops that record are threads of their own.
+    /// Starts a real thread, because event loops are threads of their own.
     private static func startThread(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
         group.enter()
         Thread.detachNewThread {
@@ -62,23 +63,23 @@ struct ConcurrencyTests {
         }
     }
 
-    /// A third by HLS, who stay; a third each by RTMP and FLV, half of whom leave; some participants, who leave.
+    /// Plays a third by HLS, who stay; a third each by RTMP and FLV, half of whom leave; some participants, who leave.
     private static func play(room: String, prefix: String, to ledger: ViewershipLedger) {
         for viewer in 0..<viewers {
             let sid = ledger.makeSession(room: room)
             let playback: PlaybackProtocol = viewer % 3 == 0 ? .hls : viewer % 3 == 1 ? .rtmp : .flv
             let start = MonotonicTime.now()
-            func say(_ kind: AudienceEvent.Kind, _ at: MonotonicTime) {
+            func send(_ kind: AudienceEvent.Kind, _ at: MonotonicTime) {
                 ledger.record(AudienceEvent(sid: sid, room: room, playback: playback, kind: kind, at: at))
             }
             if playback == .hls {
-                say(.playlistServed, start.advanced(seconds: -2))
-                say(.playlistServed, start)
+                send(.playlistServed, start.advanced(seconds: -2))
+                send(.playlistServed, start)
             } else {
-                say(.opened, start.advanced(seconds: -5))
-                say(.watched(since: start.advanced(seconds: -5)), start)
-                say(.closed(.left), .now())
-                if viewer % 2 == 0 { say(.opened, .now()) }
+                send(.opened, start.advanced(seconds: -5))
+                send(.watched(since: start.advanced(seconds: -5)), start)
+                send(.closed(.left), .now())
+                if viewer % 2 == 0 { send(.opened, .now()) }
             }
             if viewer % 10 == 0 {
                 ledger.participantWatching(room: room, identity: "\(prefix)-\(viewer)")

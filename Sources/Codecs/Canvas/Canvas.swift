@@ -1,7 +1,7 @@
 import CFFmpeg
 import CYUV
 
-/// The picture being composed: 8-bit 4:2:0, limited BT.709, black at first.
+/// The frame being composed: 8-bit 4:2:0, limited BT.709, black at first.
 ///
 /// `@unchecked Sendable`: the planes are written without a lock. A canvas belongs to one thread at a time; the mixer's
 /// thread fills it and hands it over to the encoder's through a queue, which orders the accesses.
@@ -15,13 +15,13 @@ public final class Canvas: @unchecked Sendable {
     private let frame: UnsafeMutablePointer<AVFrame>
     /// What is shown in its stead; see `show`.
     private var borrowed: UnsafeMutablePointer<AVFrame>?
-    var scaler = PictureScaler()
+    var scaler = FrameScaler()
 
     /// - Parameters:
     ///   - width: Pixels, even, 16 to 4096.
     ///   - height: Pixels, even, 16 to 4096.
     public init(width: Int, height: Int) throws(CodecError) {
-        guard (16...PictureLimits.side).contains(width), (16...PictureLimits.side).contains(height),
+        guard (16...FrameLimits.side).contains(width), (16...FrameLimits.side).contains(height),
             width % 2 == 0, height % 2 == 0
         else {
             throw CodecError(.badConfiguration, "a canvas of \(width)x\(height)")
@@ -59,23 +59,23 @@ public final class Canvas: @unchecked Sendable {
     var shown: UnsafeMutablePointer<AVFrame> { borrowed ?? frame }
 
     /// What the canvas shows, to be read.
-    var planes: PicturePlanes { PicturePlanes(shown) }
+    var planes: FramePlanes { FramePlanes(shown) }
 
-    /// The canvas's own memory, to be painted on; a picture that was only shown is gone.
-    var ownPlanes: PicturePlanes {
+    /// The canvas's own memory, to be painted on; a frame that was only shown is gone.
+    var ownPlanes: FramePlanes {
         if borrowed != nil { av_frame_free(&borrowed) }
-        return PicturePlanes(frame)
+        return FramePlanes(frame)
     }
 
-    /// Shows `picture` itself, without painting it, until something is painted; then all has to be painted anew.
+    /// Shows `frame` itself, without painting it, until something is painted; then all has to be painted anew.
     ///
     /// - Returns: Whether it is of the canvas's size and colours. If not, nothing has changed.
-    public func show(_ picture: Picture) -> Bool {
-        guard (picture.width, picture.height) == (width, height), picture.sampleAspectRatio == .square,
-            ColourTransform(from: picture.matrix, isFullRange: picture.isFullRange) == nil
+    public func show(_ frame: VideoFrame) -> Bool {
+        guard (frame.width, frame.height) == (width, height), frame.sampleAspectRatio == .square,
+            ColourTransform(from: frame.matrix, isFullRange: frame.isFullRange) == nil
         else { return false }
         guard let other = av_frame_alloc() else { return false }
-        guard picture.lend(to: other) else {
+        guard frame.lend(to: other) else {
             var released: UnsafeMutablePointer<AVFrame>? = other
             av_frame_free(&released)
             return false
@@ -86,7 +86,7 @@ public final class Canvas: @unchecked Sendable {
     }
 
     /// Lets nothing of the canvas's own memory be in anybody's hands but its own.
-    func takeBack() throws(CodecError) {
+    func makeWritable() throws(CodecError) {
         guard borrowed == nil else { return }
         let status = av_frame_make_writable(frame)
         guard status >= 0 else { throw CodecError(status, doing: "taking a canvas back") }
@@ -113,9 +113,9 @@ public final class Canvas: @unchecked Sendable {
         source.copy(to: target, width: part.width, height: part.height)
     }
 
-    /// Scales `picture` into `rectangle` and brings it to the program's colours.
+    /// Scales `frame` into `rectangle` and brings it to the program's colours.
     ///
-    /// Any picture size, sample shape, range and matrix works. The usual case, a picture in BT.709, is one pass from
+    /// Any frame size, sample shape, range and matrix works. The usual case, a frame in BT.709, is one pass from
     /// the decoder's memory into the canvas.
     ///
     /// - Parameters:
@@ -124,18 +124,18 @@ public final class Canvas: @unchecked Sendable {
     ///   - background: The colour of the bars.
     /// - Throws: `.badRectangle` when `rectangle` is empty or leaves the canvas.
     public func draw(
-        _ picture: Picture,
+        _ frame: VideoFrame,
         in rectangle: PixelRectangle,
-        mode: PictureFit = .fill,
+        mode: FrameFit = .fill,
         background: YUVColour = .black
     ) throws(CodecError) {
         guard !rectangle.isEmpty, bounds.contains(rectangle) else {
             throw CodecError(.badRectangle, "\(rectangle) on a canvas of \(width)x\(height)")
         }
-        let framing = PictureFraming(
-            width: picture.width,
-            height: picture.height,
-            aspect: picture.sampleAspectRatio,
+        let framing = FramePlacement(
+            width: frame.width,
+            height: frame.height,
+            aspect: frame.sampleAspectRatio,
             rectangle: rectangle,
             fit: mode
         )
@@ -143,23 +143,23 @@ public final class Canvas: @unchecked Sendable {
         let target = ownPlanes.moved(x: framing.target.x, y: framing.target.y)
         let crop = framing.crop
         let (width, height) = (framing.target.width, framing.target.height)
-        let isCopied: Void? = picture.withReducedPlanes(crop, framing.target) { source in
+        let isCopied: Void? = frame.withReducedPlanes(crop, framing.target) { source in
             source.copy(to: target, width: width, height: height)
         }
-        if isCopied == nil { try scale(picture, crop, to: target, width: width, height: height) }
-        if let transform = ColourTransform(from: picture.matrix, isFullRange: picture.isFullRange) {
+        if isCopied == nil { try scale(frame, crop, to: target, width: width, height: height) }
+        if let transform = ColourTransform(from: frame.matrix, isFullRange: frame.isFullRange) {
             transform.apply(to: target, width: width, height: height)
         }
     }
 
     private func scale(
-        _ picture: Picture,
-        _ crop: PictureFraming.Crop,
-        to target: PicturePlanes,
+        _ frame: VideoFrame,
+        _ crop: FramePlacement.Crop,
+        to target: FramePlanes,
         width: Int,
         height: Int
     ) throws(CodecError) {
-        let result = picture.withPlanes { (source) -> Result<Void, CodecError> in
+        let result = frame.withPlanes { (source) -> Result<Void, CodecError> in
             do throws(CodecError) {
                 try scaler.scale(
                     from: source.moved(x: crop.x, y: crop.y),
@@ -196,5 +196,238 @@ public final class Canvas: @unchecked Sendable {
             width: max(min(rectangle.right, width) - x, 0),
             height: max(min(rectangle.bottom, height) - y, 0)
         )
+    }
+}
+
+extension Canvas {
+    /// Paints `other` over all of this canvas, in this canvas's size.
+    ///
+    /// Nothing is cropped: canvases of one program have one shape, give or take the pixel that makes a size even.
+    public func scale(from other: Canvas) throws(CodecError) {
+        guard other !== self else { return }
+        guard other.width != width || other.height != height else { return copy(bounds, from: other) }
+        try scaler.scale(
+            from: other.planes,
+            width: other.width,
+            height: other.height,
+            to: ownPlanes,
+            targetWidth: width,
+            targetHeight: height
+        )
+    }
+}
+
+extension Canvas {
+    /// Lays `overlay` over the canvas with its upper left corner at (`x`, `y`).
+    ///
+    /// Only pixels where something of the overlay is seen are touched; where nothing is seen through it they are copied.
+    /// Luma stays within 16 to 235 and chroma within 16 to 240.
+    ///
+    /// - Parameters:
+    ///   - x: May be anywhere, also outside; an odd column moves to the even one before it.
+    ///   - y: As `x`, for rows.
+    ///   - opacity: 0, which does nothing, to 1.
+    ///   - window: The only part of the canvas that is touched; nil for all of it.
+    public func blend(
+        _ overlay: OverlayImage,
+        x: Int,
+        y: Int,
+        opacity: Double = 1,
+        within window: PixelRectangle? = nil
+    ) {
+        let strength = UInt16(min(max(opacity.isNaN ? 0 : opacity, 0), 1) * 256 + 0.5)
+        let visible = clipped(window ?? bounds)
+        // Far outside there is nothing to see, and no sum may run over.
+        let near = -(1 << 30)...1 << 30
+        guard strength > 0, !visible.isEmpty, near.contains(x), near.contains(y) else { return }
+        let (x, y) = (x & ~1, y & ~1)
+        let rows = max(visible.y - y, 0)..<max(min(visible.bottom - y, overlay.height), max(visible.y - y, 0))
+        let columns = max(visible.x - x, 0)..<max(min(visible.right - x, overlay.width), max(visible.x - x, 0))
+        for pair in rows.lowerBound / 2..<rows.upperBound / 2 {
+            for run in overlay.runs[pair] where run.start < columns.upperBound && run.end > columns.lowerBound {
+                let start = max(run.start, columns.lowerBound)
+                let part = Part(
+                    start: start,
+                    count: min(run.end, columns.upperBound) - start,
+                    pair: pair,
+                    isOpaque: run.isOpaque && strength == 256
+                )
+                blend(part, of: overlay, x: x, y: y, strength: strength)
+            }
+        }
+    }
+
+    /// Columns of one pair of an overlay's rows.
+    private struct Part {
+        let start: Int
+        let count: Int
+        let pair: Int
+        let isOpaque: Bool
+    }
+
+    private func blend(_ part: Part, of overlay: OverlayImage, x: Int, y: Int, strength: UInt16) {
+        let (column, row) = (part.start, 2 * part.pair)
+        let source = overlay.planes.moved(x: column, y: row)
+        let alpha = overlay.alpha.moved(x: column, y: row)
+        let chromaAlpha = overlay.chromaAlpha.moved(x: column / 2, y: row / 2).start
+        let target = ownPlanes.moved(x: x + column, y: y + row)
+        if part.isOpaque {
+            target.y.start.update(from: source.y.start, count: part.count)
+            target.y.at(x: 0, y: 1).update(from: source.y.at(x: 0, y: 1), count: part.count)
+            target.u.start.update(from: source.u.start, count: part.count / 2)
+            target.v.start.update(from: source.v.start, count: part.count / 2)
+            return
+        }
+        let luma = BlendKernel(strength: strength, upperBound: 235)
+        let chroma = BlendKernel(strength: strength, upperBound: 240)
+        luma.run(source.y.start, alpha.start, over: target.y.start, count: part.count)
+        luma.run(source.y.at(x: 0, y: 1), alpha.at(x: 0, y: 1), over: target.y.at(x: 0, y: 1), count: part.count)
+        chroma.run(source.u.start, chromaAlpha, over: target.u.start, count: part.count / 2)
+        chroma.run(source.v.start, chromaAlpha, over: target.v.start, count: part.count / 2)
+    }
+}
+
+extension Canvas {
+    /// Mixes the part of `rectangle` that lies on both canvases with the same place of `other`.
+    ///
+    /// - Parameter amount: How much of `other` is seen afterwards: 0 changes nothing, 1 copies.
+    public func fade(_ rectangle: PixelRectangle, from other: Canvas, amount: Double) {
+        let weight = Self.weight(amount)
+        guard weight < 256 else { return copy(rectangle, from: other) }
+        guard weight > 0, other !== self else { return }
+        let part = other.clipped(clipped(rectangle))
+        guard !part.isEmpty else { return }
+        let target = ownPlanes.moved(x: part.x, y: part.y)
+        let source = other.planes.moved(x: part.x, y: part.y)
+        Self.mix(target.y, source.y, part.width, part.height, weight)
+        Self.mix(target.u, source.u, part.width / 2, part.height / 2, weight)
+        Self.mix(target.v, source.v, part.width / 2, part.height / 2, weight)
+    }
+
+    /// Mixes the part of `rectangle` that lies on the canvas with one colour.
+    ///
+    /// - Parameter amount: How much of the colour is seen afterwards: 0 changes nothing, 1 fills.
+    public func fade(_ rectangle: PixelRectangle, to colour: YUVColour, amount: Double) {
+        let weight = Self.weight(amount)
+        guard weight < 256 else { return fill(rectangle, colour) }
+        let part = clipped(rectangle)
+        guard weight > 0, !part.isEmpty else { return }
+        let target = ownPlanes.moved(x: part.x, y: part.y)
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: part.width) { row in
+            guard let start = row.baseAddress else { return }
+            for (plane, value, width, height) in [
+                (target.y, colour.y, part.width, part.height),
+                (target.u, colour.u, part.width / 2, part.height / 2),
+                (target.v, colour.v, part.width / 2, part.height / 2),
+            ] {
+                row.initialize(repeating: value)
+                // The same row again and again.
+                Self.mix(plane, FramePlanes.Plane(start: start, stride: 0), width, height, weight)
+            }
+        }
+    }
+
+    /// Takes light and colour from the part of `rectangle` that lies on the canvas.
+    ///
+    /// - Parameter amount: 0 changes nothing, 1 leaves black.
+    public func dim(_ rectangle: PixelRectangle, amount: Double) {
+        fade(rectangle, to: .black, amount: amount)
+    }
+
+    private static func weight(_ amount: Double) -> Int32 {
+        Int32(min(max(amount.isNaN ? 0 : amount, 0), 1) * 256 + 0.5)
+    }
+
+    private static func mix(
+        _ target: FramePlanes.Plane,
+        _ other: FramePlanes.Plane,
+        _ width: Int,
+        _ height: Int,
+        _ weight: Int32
+    ) {
+        let (start, stride) = (target.start, Int32(target.stride))
+        InterpolatePlane(
+            start,
+            stride,
+            other.start,
+            Int32(other.stride),
+            start,
+            stride,
+            Int32(width),
+            Int32(height),
+            weight
+        )
+    }
+}
+
+extension Canvas {
+    /// The luma of one pixel, 16 (black) to 235 (white); coordinates outside are moved to the nearest edge.
+    public func luma(x: Int, y: Int) -> UInt8 {
+        planes.y.at(x: min(max(x, 0), width - 1), y: min(max(y, 0), height - 1)).pointee
+    }
+
+    /// The colour of one pixel; coordinates outside are moved to the nearest edge.
+    public func colour(x: Int, y: Int) -> YUVColour {
+        let (x, y) = (min(max(x, 0), width - 1), min(max(y, 0), height - 1))
+        let planes = planes
+        return YUVColour(
+            y: planes.y.at(x: x, y: y).pointee,
+            u: planes.u.at(x: x / 2, y: y / 2).pointee,
+            v: planes.v.at(x: x / 2, y: y / 2).pointee
+        )
+    }
+
+    /// The mean colour of the part of `rectangle` that lies on the canvas; black when none does.
+    public func averageColour(of rectangle: PixelRectangle) -> YUVColour {
+        let part = clipped(rectangle)
+        guard !part.isEmpty else { return .black }
+        let at = planes.moved(x: part.x, y: part.y)
+        return YUVColour(
+            y: Self.mean(at.y, part.width, part.height),
+            u: Self.mean(at.u, part.width / 2, part.height / 2),
+            v: Self.mean(at.v, part.width / 2, part.height / 2)
+        )
+    }
+
+    private static func mean(_ plane: FramePlanes.Plane, _ width: Int, _ height: Int) -> UInt8 {
+        var sum = 0
+        for row in 0..<height {
+            let start = plane.at(x: 0, y: row)
+            for column in 0..<width { sum += Int(start[column]) }
+        }
+        let count = width * height
+        return UInt8((sum + count / 2) / count)
+    }
+}
+
+extension Canvas {
+    /// A number that is the same for canvases whose every pixel is.
+    ///
+    /// For comparing one run of a program with another; it keeps nobody out who wants two canvases to look alike to it.
+    public var fingerprint: UInt64 {
+        var value: UInt64 = 0xCBF2_9CE4_8422_2325
+        for (plane, width, height) in [
+            (planes.y, width, height), (planes.u, width / 2, height / 2), (planes.v, width / 2, height / 2),
+        ] {
+            for row in 0..<height {
+                let start = UnsafeRawPointer(plane.start + row * plane.stride)
+                var column = 0
+                while column + 8 <= width {
+                    value = Self.mix(value, (start + column).loadUnaligned(as: UInt64.self))
+                    column += 8
+                }
+                while column < width {
+                    value = Self.mix(value, UInt64((start + column).load(as: UInt8.self)))
+                    column += 1
+                }
+            }
+        }
+        return value
+    }
+
+    private static func mix(_ value: UInt64, _ word: UInt64) -> UInt64 {
+        // FNV's step over words instead of bytes, and a turn so that the high bits reach the low ones.
+        let product = (value ^ word) &* 0x0000_0100_0000_01B3
+        return product << 23 | product >> 41
     }
 }

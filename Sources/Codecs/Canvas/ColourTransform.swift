@@ -1,4 +1,4 @@
-/// Brings a scaled picture to the program's colours (limited BT.709), in place.
+/// Brings a scaled frame to the program's colours (limited BT.709), in place.
 ///
 /// Both matrices are linear in the gamma-coded signal, so one 3x3 matrix on (Y, Cb, Cr) does it, and the first column
 /// of its chroma rows is zero: gray stays gray. It is written as a small correction to each sample, which fits 16-bit
@@ -19,7 +19,7 @@ struct ColourTransform: Equatable {
     private static let fraction: Int16 = 9
     private static let rounding: Int16 = 1 << 8
 
-    /// The transform to limited BT.709, or nil when the picture is in it already.
+    /// The transform to limited BT.709, or nil when the frame is in it already.
     init?(from matrix: ColourMatrix, isFullRange: Bool) {
         guard matrix != .bt709 || isFullRange else { return nil }
         let target = ColourMatrix.bt709
@@ -53,7 +53,7 @@ struct ColourTransform: Equatable {
     }
 
     /// Transforms `width` x `height` pixels, both even.
-    func apply(to planes: PicturePlanes, width: Int, height: Int) {
+    func apply(to planes: FramePlanes, width: Int, height: Int) {
         for row in 0..<height / 2 {
             let u = planes.u.at(x: 0, y: row)
             let v = planes.v.at(x: 0, y: row)

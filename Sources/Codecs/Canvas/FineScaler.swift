@@ -43,7 +43,7 @@ struct FineScaler: ~Copyable, @unchecked Sendable {
     /// Rows that are made together; few enough for the processor's nearest cache.
     private static let lot = 8
     /// From one row of its own to the next.
-    private static let stride = PictureLimits.side + 2 * margin
+    private static let stride = FrameLimits.side + 2 * margin
 
     private let memory: UnsafeMutablePointer<UInt8>
     private let lanes: Int32
@@ -58,9 +58,9 @@ struct FineScaler: ~Copyable, @unchecked Sendable {
 
     deinit { memory.deallocate() }
 
-    /// By what pictures of one size are divided to become another; nil when it does not do that.
+    /// By what frames of one size are divided to become another; nil when it does not do that.
     static func divisor(_ width: Int, _ targetWidth: Int, _ height: Int, _ targetHeight: Int) -> Divisor? {
-        guard targetWidth >= 2 * leastWidth, width <= PictureLimits.side, targetWidth % 2 == 0, targetHeight % 2 == 0,
+        guard targetWidth >= 2 * leastWidth, width <= FrameLimits.side, targetWidth % 2 == 0, targetHeight % 2 == 0,
             width % targetWidth == 0, height == width / targetWidth * targetHeight
         else { return nil }
         return Divisor(rawValue: width / targetWidth)
@@ -72,39 +72,39 @@ struct FineScaler: ~Copyable, @unchecked Sendable {
         max(rows / 2 - divisor.beyond, 0) / divisor.rawValue * 2
     }
 
-    /// Makes the even range `rows` of a picture that is smaller by `divisor`.
+    /// Makes the even range `rows` of a frame that is smaller by `divisor`.
     ///
     /// - Parameter isNear: The source lies in the processor's caches.
     func scale(
-        _ source: PicturePlanes,
+        _ source: FramePlanes,
         _ width: Int,
         _ height: Int,
         by divisor: Divisor,
-        to target: PicturePlanes,
+        to target: FramePlanes,
         rows: Range<Int>,
-        isNear: Bool
+        isInCache: Bool
     ) {
         let half = rows.lowerBound / 2..<rows.upperBound / 2
-        scale(source.y, width, height, by: divisor, to: target.y, rows: rows, isNear: isNear)
-        scale(source.u, width / 2, height / 2, by: divisor, to: target.u, rows: half, isNear: isNear)
-        scale(source.v, width / 2, height / 2, by: divisor, to: target.v, rows: half, isNear: isNear)
+        scale(source.y, width, height, by: divisor, to: target.y, rows: rows, isInCache: isInCache)
+        scale(source.u, width / 2, height / 2, by: divisor, to: target.u, rows: half, isInCache: isInCache)
+        scale(source.v, width / 2, height / 2, by: divisor, to: target.v, rows: half, isInCache: isInCache)
     }
 
     private func scale(
-        _ source: PicturePlanes.Plane,
+        _ source: FramePlanes.Plane,
         _ width: Int,
         _ height: Int,
         by divisor: Divisor,
-        to target: PicturePlanes.Plane,
+        to target: FramePlanes.Plane,
         rows: Range<Int>,
-        isNear: Bool
+        isInCache: Bool
     ) {
         let targetWidth = Int32(width / divisor.rawValue)
         var asked = max(divisor.rawValue * rows.lowerBound - divisor.beyond, 0)
         var y = rows.lowerBound
         while y < rows.upperBound {
-            if !isNear {
-                let wanted = max(min(divisor.rawValue * (y + Self.lot) + ScalingWay.ahead, height), asked)
+            if !isInCache {
+                let wanted = max(min(divisor.rawValue * (y + Self.lot) + ScalingMethod.ahead, height), asked)
                 source.moved(x: 0, y: asked).prefetch(width: width, height: wanted - asked)
                 asked = wanted
             }
@@ -125,7 +125,7 @@ struct FineScaler: ~Copyable, @unchecked Sendable {
 
     /// Makes rows of the target's height and the source's width; returns how many.
     private func makeRows(
-        of source: PicturePlanes.Plane,
+        of source: FramePlanes.Plane,
         _ width: Int,
         _ height: Int,
         by divisor: FineScaler.Divisor,

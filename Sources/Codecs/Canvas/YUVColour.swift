@@ -1,4 +1,4 @@
-/// A colour as the program's pictures hold it: limited range, BT.709.
+/// A colour as the program's frames hold it: limited range, BT.709.
 public struct YUVColour: Sendable, Hashable, Codable {
     /// Luma, 16 (black) to 235 (white).
     public let y: UInt8

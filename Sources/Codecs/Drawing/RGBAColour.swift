@@ -24,7 +24,7 @@ public struct RGBAColour: Sendable, Hashable, Codable {
         self.opacity = opacity
     }
 
-    /// A colour of the program's pictures, opaque.
+    /// A colour of the program's frames, opaque.
     public init(_ colour: YUVColour) {
         let (red, green, blue) = colour.rgb
         self.init(red: red, green: green, blue: blue)

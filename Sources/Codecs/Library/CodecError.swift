@@ -12,9 +12,9 @@ public struct CodecError: Error, Sendable, CustomStringConvertible {
         case wrongPacket
         /// The coded data is damaged; the next packet may be fine.
         case badData
-        /// The picture is larger than `PictureLimits` allows.
+        /// The frame is larger than `FrameLimits` allows.
         case tooLarge
-        /// A picture or sample was handed in whose time is not after the one before it.
+        /// A frame or sample was handed in whose time is not after the one before it.
         case outOfOrder
         /// The rectangle is empty or leaves the canvas.
         case badRectangle

@@ -8,7 +8,7 @@ import NIOCore
 ///
 /// `@unchecked Sendable`: a value that cannot be copied has one owner at a time.
 struct PacketOwner: ~Copyable, @unchecked Sendable {
-    /// The largest coded unit taken, far above any picture within `PictureLimits`.
+    /// The largest coded unit taken, far above any frame within `FrameLimits`.
     static let maximumSize = 16 << 20
 
     let pointer: UnsafeMutablePointer<AVPacket>
@@ -59,7 +59,7 @@ struct PacketOwner: ~Copyable, @unchecked Sendable {
         av_packet_unref(pointer)
         if let memory, Int(memory.pointee.size) >= size, av_buffer_is_writable(memory) == 1 { return memory }
         av_buffer_unref(&memory)
-        // Room to grow by half: key pictures are many times larger than the others.
+        // Room to grow by half: keyframes are many times larger than the others.
         guard let fresh = av_buffer_alloc(size + size / 2) else {
             throw CodecError(.outOfMemory, "a packet of \(size) bytes")
         }

@@ -34,6 +34,6 @@ struct ScalerOwner: ~Copyable, @unchecked Sendable {
     func scale(from source: UnsafeMutablePointer<AVFrame>, to target: UnsafeMutablePointer<AVFrame>) throws(CodecError)
     {
         let status = sws_scale_frame(pointer, target, source)
-        guard status >= 0 else { throw CodecError(status, doing: "converting a picture") }
+        guard status >= 0 else { throw CodecError(status, doing: "converting a frame") }
     }
 }

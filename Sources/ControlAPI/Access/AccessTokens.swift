@@ -4,31 +4,31 @@ import JWTKit
 public import Stage
 import Synchronization
 
-/// Makes and checks the tokens of this gateway: JWT, HS256 and nothing else, each key by its name (RFC 8725 section 3.1).
+/// Issues and verifies the gateway's access tokens: JWT with HS256 only, each key by its id (RFC 8725 section 3.1).
 ///
-/// A copy has the same keys and the same list of revoked tokens as the original, also when they change.
+/// Copies share the keys and the list of revoked tokens, including later changes.
 public struct AccessTokens: Sendable {
-    /// The audience every token must name.
+    /// The `aud` claim that every token must contain.
     public static let audience = "footlight"
 
-    /// Seconds by which clocks may differ.
+    /// Tolerated clock skew in seconds.
     static let skew = 30.0
     private static let algorithm = "HS256"
-    /// Longer ones are not even taken apart.
-    private static let longestToken = 4096
-    /// Longest id of a token (`jti`) in bytes; a token with a longer one goes by its digest.
-    static let longestID = 128
+    /// Maximum length in bytes; longer tokens are refused without parsing.
+    private static let maximumTokenLength = 4096
+    /// Maximum length of a token id (`jti`) in bytes; a token with a longer id is identified by its digest.
+    static let maximumIDLength = 128
 
-    /// The keys of one moment.
+    /// An immutable set of keys.
     private struct KeySet {
         let keys: JWTKeyCollection
         let kid: String
-        let knownKids: Set<String>
+        let validKids: Set<String>
 
         init(signingKey: [UInt8], kid: String, retired: [String: [UInt8]]) async {
             keys = JWTKeyCollection()
             self.kid = kid
-            knownKids = Set(retired.keys).union([kid])
+            validKids = Set(retired.keys).union([kid])
             for (name, key) in retired {
                 await keys.add(hmac: HMACKey(from: key), digestAlgorithm: .sha256, kid: JWKIdentifier(string: name))
             }
@@ -40,7 +40,7 @@ public struct AccessTokens: Sendable {
         }
     }
 
-    /// The keys in force, shared by all copies.
+    /// The current keys, shared by all copies.
     private final class KeyRing: Sendable {
         let current: Mutex<KeySet>
 
@@ -49,18 +49,18 @@ public struct AccessTokens: Sendable {
         }
     }
 
-    /// The tokens that are refused whatever they say.
+    /// The tokens that are refused although they are valid.
     public let revocations: TokenRevocations
     private let ring: KeyRing
     private let now: @Sendable () -> Double
 
-    /// Takes the signing keys.
+    /// Creates an issuer and verifier with signing keys.
     ///
     /// - Parameters:
-    ///   - signingKey: At least 32 random bytes; signs new tokens.
-    ///   - kid: The key's name.
-    ///   - retired: Keys by name that sign nothing any more but still verify, during a rotation.
-    ///   - revocations: The tokens that are refused whatever they say.
+    ///   - signingKey: The key that signs new tokens: at least 32 random bytes.
+    ///   - kid: The key's id.
+    ///   - retired: Keys by id that no longer sign but still verify, during a rotation.
+    ///   - revocations: The list of revoked tokens.
     public init(
         signingKey: [UInt8],
         kid: String,
@@ -72,7 +72,7 @@ public struct AccessTokens: Sendable {
         }
     }
 
-    /// As above, with the time in seconds since 1970 from elsewhere.
+    /// Creates an issuer and verifier with a clock that returns seconds since 1970.
     init(
         signingKey: [UInt8],
         kid: String,
@@ -85,39 +85,39 @@ public struct AccessTokens: Sendable {
         ring = KeyRing(await KeySet(signingKey: signingKey, kid: kid, retired: retired))
     }
 
-    /// Goes on with other keys, after a rotation; on any thread.
+    /// Replaces the keys after a rotation; may be called on any thread.
     ///
     /// - Parameters:
     ///   - signingKey: As in `init`.
     ///   - kid: As in `init`.
-    ///   - retired: As in `init`; a key that is not among them verifies no more, and what is open by tokens of it ends.
+    ///   - retired: As in `init`. Tokens of any other key no longer verify, and their open connections are closed.
     public func use(signingKey: [UInt8], kid: String, retired: [String: [UInt8]]) async {
         let keys = await KeySet(signingKey: signingKey, kid: kid, retired: retired)
         ring.current.withLock { $0 = keys }
-        revocations.accept(keys: keys.knownKids)
+        revocations.accept(keys: keys.validKids)
     }
 
-    // MARK: Making
+    // MARK: Issuing
 
-    /// A token for whoever runs the gateway.
+    /// Issues an operator token.
     ///
     /// - Parameter expiresIn: Seconds from now.
-    public func mintOperator(identity: String = "operator", expiresIn: Double) async throws -> String {
-        try await mint(
+    public func issueOperator(identity: String = "operator", expiresIn: Double) async throws -> String {
+        try await issue(
             AccessClaims(identity: identity, role: .operator, expiresAt: now() + expiresIn)
         )
     }
 
-    /// A token for one bearer in one room.
+    /// Issues a token for one bearer in one room.
     ///
     /// - Parameters:
-    ///   - identity: Who the bearer is.
+    ///   - identity: The bearer's identity.
     ///   - room: The room's unique name or sid.
-    ///   - mode: What a participant may join as; other roles have none.
-    ///   - role: What kind of bearer it is.
-    ///   - epoch: The run of the program that a mixer publishes.
+    ///   - mode: The mode that a participant may join in; nil for other roles.
+    ///   - role: The bearer's role.
+    ///   - epoch: The epoch of the program that a mixer publishes.
     ///   - expiresIn: Seconds from now.
-    public func mint(
+    public func issue(
         identity: String,
         room: String,
         mode: ParticipantMode? = nil,
@@ -125,7 +125,7 @@ public struct AccessTokens: Sendable {
         epoch: UInt64? = nil,
         expiresIn: Double
     ) async throws -> String {
-        try await mint(
+        try await issue(
             AccessClaims(
                 identity: identity,
                 role: role,
@@ -137,8 +137,8 @@ public struct AccessTokens: Sendable {
         )
     }
 
-    /// A token that says exactly this, with an id of its own (`jti`) where the claims have none.
-    public func mint(_ claims: AccessClaims) async throws -> String {
+    /// Issues a token with the given claims; a token id (`jti`) is generated if they have none.
+    public func issue(_ claims: AccessClaims) async throws -> String {
         let sources = TrackName.allCases.filter { claims.sources.contains($0) }.map(\.rawValue)
         let payload = TokenPayload(
             subject: claims.identity,
@@ -162,29 +162,31 @@ public struct AccessTokens: Sendable {
         return try await current.keys.sign(payload, kid: JWKIdentifier(string: current.kid))
     }
 
-    /// `TK` and 32 random hexadecimal digits.
+    /// Returns `TK` and 32 random hexadecimal digits.
     private static func makeID() -> String {
         "TK" + UUID().uuidString.replacing("-", with: "").lowercased()
     }
 
-    // MARK: Checking
+    // MARK: Verification
 
-    /// Checks a token and says what it grants.
+    /// Verifies a token and returns its claims.
     ///
-    /// - Throws: 20101 unreadable or revoked, 20103 for another audience, 20104 out of its time, 20106 contradictory or unknown
-    ///   grants, 20107 wrong signature, key or algorithm.
+    /// - Throws: 20101 if unreadable or revoked, 20103 for another audience, 20104 if expired or not yet valid, 20106
+    ///   for contradictory or unknown grants, 20107 for an invalid signature, key or algorithm.
     public func verify(_ token: String) async throws(StageError) -> AccessClaims {
         let claims = try await claims(of: token)
         if let id = claims.tokenID, revocations.contains(id) { throw .tokenRevoked }
         return claims
     }
 
-    /// As `verify`, for a token that may be revoked.
+    /// Verifies a token as `verify` does, but accepts a revoked one.
     func claims(of token: String) async throws(StageError) -> AccessClaims {
-        guard token.utf8.count <= Self.longestToken, let header = TokenHeader(token: token) else { throw .tokenInvalid }
-        // Checked by hand: the library would fall back to a default key for a name it does not know.
+        guard token.utf8.count <= Self.maximumTokenLength, let header = TokenHeader(token: token) else {
+            throw .tokenInvalid
+        }
+        // Checked here: JWTKit would use a default key for an unknown key id.
         let current = ring.current.withLock { $0 }
-        guard header.alg == Self.algorithm, header.crit == nil, let kid = header.kid, current.knownKids.contains(kid)
+        guard header.alg == Self.algorithm, header.crit == nil, let kid = header.kid, current.validKids.contains(kid)
         else { throw .tokenSignatureInvalid }
         let payload = try await read(token, with: current.keys)
         guard payload.audience.value.contains(Self.audience) else { throw .tokenIssuerInvalid }
@@ -195,11 +197,11 @@ public struct AccessTokens: Sendable {
         return claims
     }
 
-    /// By which a token can be revoked: its own id (`jti`), or where it has none a digest of what is signed of it.
+    /// Returns the id by which a token can be revoked: its `jti`, or a digest of its signed part if it has none.
     ///
-    /// The signature is no part of the digest: it can be written in several ways.
+    /// The signature is not part of the digest because it can be encoded in several ways.
     private static func id(of token: String, _ payload: TokenPayload) -> String {
-        if let id = payload.tokenID, (1...longestID).contains(id.utf8.count) { return id }
+        if let id = payload.tokenID, (1...maximumIDLength).contains(id.utf8.count) { return id }
         let signed = token.utf8.prefix(upTo: token.utf8.lastIndex(of: UInt8(ascii: ".")) ?? token.utf8.endIndex)
         let digest = Data(SHA256.hash(data: Array(signed))).base64EncodedString()
         let text = digest.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
@@ -229,8 +231,7 @@ public struct AccessTokens: Sendable {
             (grants.publishing?.maximumBitrate ?? 1) > 0,
             !payload.subject.isEmpty
         else { throw .tokenGrantsInvalid }
-        // A token that lets nobody publish and yet names what to publish was made by mistake; which half is meant is
-        // not for us to guess.
+        // A token whose modes do not allow publishing, but that names tracks to publish, is contradictory.
         if !modes.contains(.sendAndReceive), !sources.isEmpty { throw .tokenGrantsInvalid }
         switch role {
         case .operator, .monitor, .relay, .thumbnail:
@@ -252,5 +253,117 @@ public struct AccessTokens: Sendable {
             expiresAt: payload.expiresAt,
             tokenID: id
         )
+    }
+}
+
+/// The header of a token, which says how it is signed; read before the signature is verified.
+struct TokenHeader: Decodable {
+    let alg: String
+    let kid: String?
+    let crit: [String]?
+
+    /// Parses the first of a token's three parts; nil if the text is not a token.
+    init?(token: String) {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
+        var text = String(parts[0]).replacing("-", with: "+").replacing("_", with: "/")
+        text += String(repeating: "=", count: (4 - text.count % 4) % 4)
+        guard
+            let data = Data(base64Encoded: text),
+            let header = try? JSONDecoder().decode(TokenHeader.self, from: data)
+        else { return nil }
+        self = header
+    }
+}
+
+/// The signed payload of a token: the registered claims (RFC 7519 section 4.1), and the gateway's under `footlight`.
+struct TokenPayload: JWTPayload {
+    struct Grants: Codable {
+        struct Publishing: Codable {
+            var sources: [String]?
+            var maximumBitrate: Int?
+
+            private enum CodingKeys: String, CodingKey {
+                case sources
+                case maximumBitrate = "max_kbps"
+            }
+        }
+
+        var role: String?
+        var room: String?
+        var mode: String?
+        var allowedModes: [String]?
+        var administers: [String]?
+        var epoch: UInt64?
+        var publishing: Publishing?
+
+        private enum CodingKeys: String, CodingKey {
+            case role
+            case room
+            case mode
+            case allowedModes = "allowed_modes"
+            case administers = "can_admin"
+            case epoch
+            case publishing = "pub"
+        }
+    }
+
+    var subject: String
+    var audience: AudienceClaim
+    var expiresAt: Double
+    var notBefore: Double
+    var issuedAt: Double?
+    var tokenID: String?
+    var footlight: Grants
+
+    private enum CodingKeys: String, CodingKey {
+        case subject = "sub"
+        case audience = "aud"
+        case expiresAt = "exp"
+        case notBefore = "nbf"
+        case issuedAt = "iat"
+        case tokenID = "jti"
+        case footlight
+    }
+
+    // `AccessTokens` checks the times against its own clock.
+    func verify(using algorithm: some JWTAlgorithm) {}
+}
+
+/// Loads the keys of earlier rotations from a folder; tokens signed with them stay valid until the key's file is
+/// removed.
+public enum RetiredKeys {
+    private static let suffix = ".key"
+    private static let shortest = 32
+
+    /// Reads every `<kid>.key` of a folder: base64 of at least 32 bytes.
+    ///
+    /// A missing folder yields no keys.
+    ///
+    /// - Throws: `DamagedKey` for a file without a valid key, and errors of the file system.
+    public static func load(from folder: String) throws -> [String: [UInt8]] {
+        guard FileManager.default.fileExists(atPath: folder) else { return [:] }
+        var keys: [String: [UInt8]] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasSuffix(suffix) {
+            let path = folder + "/" + name
+            let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+            guard
+                let key = Data(base64Encoded: text.trimmingCharacters(in: .whitespacesAndNewlines)),
+                key.count >= shortest
+            else { throw DamagedKey(path: path) }
+            keys[String(name.dropLast(suffix.count))] = [UInt8](key)
+        }
+        return keys
+    }
+
+    /// A key file that does not contain a key.
+    public struct DamagedKey: Error, CustomStringConvertible {
+        /// The path of the file.
+        public let path: String
+
+        /// A description of the problem and its solution; never contains the file's content.
+        public var description: String {
+            "\(path) holds no key of 32 bytes or more in base64; restore it, or remove it"
+        }
     }
 }

@@ -2,25 +2,25 @@ import Foundation
 public import Stage
 import Synchronization
 
-/// The list of revoked access tokens, and the open connections that end with their token.
+/// The list of revoked access tokens, and the open connections that are closed with their token.
 ///
-/// Looked up at each check of a token; any thread. What expired is forgotten with the next change.
+/// Consulted at each verification, on any thread. Expired entries are removed at the next change.
 public final class TokenRevocations: Sendable {
-    /// Tokens on the list at most.
+    /// Maximum number of revoked tokens.
     public static let capacity = 10_000
 
-    /// A connection that ends with its token.
-    private struct Watcher {
+    /// A connection that is closed with its token.
+    private struct Observer {
         let tokenID: String
-        /// The name of the token's key; nil for a connection that outlives its key.
+        /// The id of the token's key; nil for a connection that stays open when its key is removed.
         let keyID: String?
-        /// Seconds since 1970; nil for a connection that outlives the token's time.
+        /// Seconds since 1970; nil for a connection that stays open when the token expires.
         let expiresAt: Double?
         let end: @Sendable (StageError) -> Void
 
         init(_ claims: AccessClaims, outlivesToken: Bool, end: @escaping @Sendable (StageError) -> Void) {
             tokenID = claims.tokenID ?? ""
-            // A mixer that has been at work since before a rotation goes on.
+            // A mixer that is running keeps its connection through a key rotation.
             keyID = claims.role == .mixer ? nil : claims.keyID
             expiresAt = outlivesToken ? nil : claims.expiresAt + AccessTokens.skew
             self.end = end
@@ -29,32 +29,32 @@ public final class TokenRevocations: Sendable {
 
     private struct State {
         var tokens: [String: RevokedToken] = [:]
-        /// The names of the keys in force; nil as long as they have not changed.
+        /// The ids of the current keys; nil until they change.
         var keys: Set<String>?
-        var watchers: [UInt64: Watcher] = [:]
-        var lastWatcher: UInt64 = 0
+        var observers: [UInt64: Observer] = [:]
+        var lastObserver: UInt64 = 0
 
-        /// Puts a token on the list; false while that is full.
+        /// Adds a token to the list; returns false if the list is full.
         ///
-        /// One that is there already stays as it is, with what was not known of it, and the later end of the two.
+        /// An existing entry is kept, completed by the new one, with the later of the two expiry times.
         mutating func add(_ token: RevokedToken) -> Bool {
-            guard var known = tokens[token.id] else {
+            guard var entry = tokens[token.id] else {
                 guard tokens.count < TokenRevocations.capacity else { return false }
                 tokens[token.id] = token
                 return true
             }
-            known.identity = known.identity ?? token.identity
-            known.role = known.role ?? token.role
-            known.expiresAt = max(known.expiresAt, token.expiresAt)
-            tokens[token.id] = known
+            entry.identity = entry.identity ?? token.identity
+            entry.role = entry.role ?? token.role
+            entry.expiresAt = max(entry.expiresAt, token.expiresAt)
+            tokens[token.id] = entry
             return true
         }
 
-        /// Why a connection is to end; nil while it may go on.
-        func reason(for watcher: Watcher, at time: Double) -> StageError? {
-            if tokens[watcher.tokenID] != nil { return .tokenRevoked }
-            if let keys, let key = watcher.keyID, !keys.contains(key) { return .tokenSignatureInvalid }
-            if let expiresAt = watcher.expiresAt, time >= expiresAt { return .tokenExpired }
+        /// The reason to close a connection; nil if it may stay open.
+        func reason(for observer: Observer, at time: Double) -> StageError? {
+            if tokens[observer.tokenID] != nil { return .tokenRevoked }
+            if let keys, let key = observer.keyID, !keys.contains(key) { return .tokenSignatureInvalid }
+            if let expiresAt = observer.expiresAt, time >= expiresAt { return .tokenExpired }
             return nil
         }
     }
@@ -63,16 +63,16 @@ public final class TokenRevocations: Sendable {
     private let store: (any RevokedTokenStoring)?
     private let now: @Sendable () -> Double
 
-    /// Makes the list.
+    /// Creates the list.
     ///
     /// - Parameters:
-    ///   - tokens: Those of an earlier run.
-    ///   - store: Keeps the list over a restart; nil where nobody does.
+    ///   - tokens: The revoked tokens of an earlier run.
+    ///   - store: Persists the list; nil to keep it in memory only.
     public convenience init(_ tokens: [RevokedToken] = [], store: (any RevokedTokenStoring)? = nil) {
         self.init(tokens, store: store) { Date().timeIntervalSince1970 }
     }
 
-    /// As above, with the time in seconds since 1970 from elsewhere.
+    /// Creates the list with a clock that returns seconds since 1970.
     init(
         _ tokens: [RevokedToken],
         store: (any RevokedTokenStoring)?,
@@ -87,12 +87,12 @@ public final class TokenRevocations: Sendable {
 
     // MARK: The list
 
-    /// Whether the token of an id is revoked.
+    /// Whether the token with an id is revoked.
     public func contains(_ id: String) -> Bool {
         state.withLock { $0.tokens[id] != nil }
     }
 
-    /// All revoked tokens that would still be good, in the order in which they were revoked.
+    /// The revoked tokens that have not expired, in the order of revocation.
     public var all: [RevokedToken] {
         let time = now()
         return state.withLock { state in
@@ -100,7 +100,7 @@ public final class TokenRevocations: Sendable {
         }.sorted { ($0.revokedAt, $0.id) < ($1.revokedAt, $1.id) }
     }
 
-    /// The same with entries of an earlier run that could not be read before, which are taken in.
+    /// Adds entries of an earlier run that could not be read before, and returns all revoked tokens.
     public func all(with found: [RevokedToken]) -> [RevokedToken] {
         if !found.isEmpty {
             state.withLock { state in
@@ -111,34 +111,33 @@ public final class TokenRevocations: Sendable {
         return all
     }
 
-    /// Revokes a token: it is refused from now on, and what is open by it ends.
+    /// Revokes a token: it is refused from now on, and its open connections are closed.
     ///
-    /// - Returns: The entry of the list, which for a token that was revoked already is the one of then, with the later end
-    ///   of the two.
-    /// - Throws: 53006 while the list is full, 500 when it cannot be written: the token is refused all the same, but only
-    ///   until a restart.
+    /// - Returns: The list's entry: for a token that was revoked before, the earlier one with the later expiry time.
+    /// - Throws: 53006 if the list is full; 500 if the list cannot be written, in which case the token is refused until
+    ///   a restart.
     @discardableResult
     public func revoke(_ token: RevokedToken) async throws(StageError) -> RevokedToken {
         let time = now()
-        let known = state.withLock { state -> RevokedToken? in
+        let entry = state.withLock { state -> RevokedToken? in
             state.tokens = state.tokens.filter { $0.value.expiresAt + AccessTokens.skew > time }
             return state.add(token) ? state.tokens[token.id] : nil
         }
-        guard let known else {
+        guard let entry else {
             var error = StageError.serverBusy(retryAfter: nil)
             error.cause = "The list of revoked tokens is full: \(Self.capacity)"
             error.solution = "Rotate the signing key, remove the old one from retired-keys, and unlist its tokens"
             throw error
         }
         endConnections()
-        // Also for one that is known: the try that put it there may have failed to write it.
+        // An existing entry is written too: the call that added it may have failed to write it.
         try await save()
-        return known
+        return entry
     }
 
-    /// Accepts a token again.
+    /// Removes a token from the list, so that it is accepted again.
     ///
-    /// - Throws: 404 for a token that is not on the list, 500 when the list cannot be written.
+    /// - Throws: 404 if the token is not on the list; 500 if the list cannot be written.
     public func restore(_ id: String) async throws(StageError) {
         guard state.withLock({ $0.tokens.removeValue(forKey: id) }) != nil else { throw .tokenNotRevoked }
         try await save()
@@ -149,7 +148,7 @@ public final class TokenRevocations: Sendable {
         do {
             try await store.save { [self] found in all(with: found) }
         } catch {
-            var fault = StageError.internalFault
+            var fault = StageError.internalError
             fault.cause = "The list of revoked tokens cannot be written to disk; it is in force until a restart"
             throw fault
         }
@@ -157,67 +156,67 @@ public final class TokenRevocations: Sendable {
 
     // MARK: Connections
 
-    /// Ends a connection when its token is revoked, or its key removed.
+    /// Closes a connection when its token is revoked or expires, or its key is removed.
     ///
     /// - Parameters:
-    ///   - claims: Of the token.
-    ///   - outlivesToken: Whether the connection goes on when the token's time is over.
-    ///   - end: Called once, on any thread, with 20101 for a token that is revoked, 20104 for one whose time is over and
-    ///     20107 for one whose key was removed; at once if that is so already.
-    /// - Returns: What to hold as long as the connection is open.
-    public func watch(
+    ///   - claims: The token's claims.
+    ///   - outlivesToken: Whether the connection stays open when the token expires.
+    ///   - end: Called once, on any thread, with 20101 if the token is revoked, 20104 if it has expired and 20107 if
+    ///     its key was removed; called immediately if that is already so.
+    /// - Returns: An observation to retain as long as the connection is open.
+    public func observe(
         _ claims: AccessClaims,
         outlivesToken: Bool = false,
         end: @escaping @Sendable (StageError) -> Void
-    ) -> TokenWatch {
-        let watcher = Watcher(claims, outlivesToken: outlivesToken, end: end)
+    ) -> TokenObservation {
+        let observer = Observer(claims, outlivesToken: outlivesToken, end: end)
         let time = now()
         let (id, reason) = state.withLock { state -> (UInt64, StageError?) in
-            state.lastWatcher &+= 1
-            let reason = state.reason(for: watcher, at: time)
-            if reason == nil { state.watchers[state.lastWatcher] = watcher }
-            return (state.lastWatcher, reason)
+            state.lastObserver &+= 1
+            let reason = state.reason(for: observer, at: time)
+            if reason == nil { state.observers[state.lastObserver] = observer }
+            return (state.lastObserver, reason)
         }
         if let reason { end(reason) }
-        return TokenWatch { [weak self] in self?.forget(id) }
+        return TokenObservation { [weak self] in self?.removeObserver(id) }
     }
 
-    /// Takes the names of the keys that verify tokens from now on, and ends what is open by tokens of others.
+    /// Sets the ids of the current keys, and closes the connections whose tokens were signed with other keys.
     func accept(keys: Set<String>) {
         state.withLock { $0.keys = keys }
         endConnections()
     }
 
-    private func forget(_ id: UInt64) {
-        // What it holds is let go outside of the lock.
-        _ = state.withLock { $0.watchers.removeValue(forKey: id) }
+    private func removeObserver(_ id: UInt64) {
+        // The observer's captured values are released outside the lock.
+        _ = state.withLock { $0.observers.removeValue(forKey: id) }
     }
 
-    /// Whether a token is revoked or out of its time, or its key removed.
+    /// Whether a token is revoked or expired, or its key removed.
     func isOver(_ claims: AccessClaims) -> Bool {
-        let (watcher, time) = (Watcher(claims, outlivesToken: false) { _ in }, now())
-        return state.withLock { $0.reason(for: watcher, at: time) } != nil
+        let (observer, time) = (Observer(claims, outlivesToken: false) { _ in }, now())
+        return state.withLock { $0.reason(for: observer, at: time) } != nil
     }
 
-    /// Ends what is open by tokens that are revoked or out of their time; to be called once a second.
+    /// Closes the connections whose tokens are revoked or expired; to be called once a second.
     public func endConnections() {
         let time = now()
         let ended = state.withLock { state in
-            var ended: [(Watcher, StageError)] = []
-            for (id, watcher) in state.watchers {
-                guard let reason = state.reason(for: watcher, at: time) else { continue }
-                state.watchers[id] = nil
-                ended.append((watcher, reason))
+            var ended: [(Observer, StageError)] = []
+            for (id, observer) in state.observers {
+                guard let reason = state.reason(for: observer, at: time) else { continue }
+                state.observers[id] = nil
+                ended.append((observer, reason))
             }
             return ended
         }
-        // Outside of the lock, which a connection that ends takes.
-        for (watcher, reason) in ended { watcher.end(reason) }
+        // Called outside the lock, because a closing connection acquires it.
+        for (observer, reason) in ended { observer.end(reason) }
     }
 }
 
-/// Keeps watch over the token of one connection, until nobody holds it.
-public final class TokenWatch: Sendable {
+/// Observes the token of one connection until it is released.
+public final class TokenObservation: Sendable {
     private let onEnd: @Sendable () -> Void
 
     init(onEnd: @escaping @Sendable () -> Void) {

@@ -2,36 +2,37 @@ import HTTPTypes
 import Hummingbird
 import Stage
 
-/// The API's part of the router: every route checks its token first, and every command is written down.
+/// Adds the API's routes: every route verifies its token first, and every command is logged.
 struct APIRoutes {
-    typealias Answer = @Sendable (Call) async throws -> Response
+    typealias Handler = @Sendable (APICall) async throws -> Response
 
     let group: RouterGroup<BasicRequestContext>
     let tokens: AccessTokens
     let audit: AuditLog
 
-    /// A route that changes nothing.
-    func read(_ path: RouterPath, _ answer: @escaping Answer) {
+    /// Adds a GET route.
+    func read(_ path: RouterPath, _ answer: @escaping Handler) {
         add(.get, path, by: { [tokens] in try await tokens.claims(of: $0) }, answer)
     }
 
-    /// As `read`, for the head of the answer alone.
-    func head(_ path: RouterPath, _ answer: @escaping Answer) {
+    /// Adds a HEAD route.
+    func head(_ path: RouterPath, _ answer: @escaping Handler) {
         add(.head, path, by: { [tokens] in try await tokens.claims(of: $0) }, answer)
     }
 
-    /// A stream of events, for which browsers may have to put the token into the address.
-    func stream(_ path: RouterPath, _ answer: @escaping Answer) {
+    /// Adds a GET route for an event stream, for which browsers may have to put the token into the query.
+    func stream(_ path: RouterPath, _ answer: @escaping Handler) {
         add(.get, path, by: { [tokens] in try await tokens.claims(ofStream: $0) }, answer)
     }
 
-    /// A sign of life, or a question with a body: nothing that is worth a line each time.
-    func sign(_ path: RouterPath, _ answer: @escaping Answer) {
+    /// Adds a POST route that is not written to the audit log, such as a heartbeat or a query with a body.
+    func postUnaudited(_ path: RouterPath, _ answer: @escaping Handler) {
         add(.post, path, by: { [tokens] in try await tokens.claims(of: $0) }, answer)
     }
 
-    /// As `sign`, for machines that may be able to show their token as a password only.
-    func push(_ path: RouterPath, _ answer: @escaping Answer) {
+    /// Adds an unaudited POST route that also accepts the token as a password, for machines that cannot send a bearer
+    /// token.
+    func postFromMachine(_ path: RouterPath, _ answer: @escaping Handler) {
         add(.post, path, by: { [tokens] in try await tokens.claims(ofMachine: $0) }, answer)
     }
 
@@ -39,22 +40,22 @@ struct APIRoutes {
         _ method: HTTPRequest.Method,
         _ path: RouterPath,
         by identify: @escaping @Sendable (Request) async throws -> AccessClaims,
-        _ answer: @escaping Answer
+        _ answer: @escaping Handler
     ) {
         group.on(path, method: method) { request, context -> Response in
             let claims = try await identify(request)
-            return try await answer(Call(request: request, context: context, claims: claims))
+            return try await answer(APICall(request: request, context: context, claims: claims))
         }
     }
 
-    /// A route that changes something.
-    func command(_ method: HTTPRequest.Method, _ path: RouterPath, _ answer: @escaping Answer) {
+    /// Adds a route that changes state and is written to the audit log.
+    func command(_ method: HTTPRequest.Method, _ path: RouterPath, _ answer: @escaping Handler) {
         group.on(path, method: method) { [tokens, audit] request, context -> Response in
             var claims: AccessClaims?
             do {
                 let found = try await tokens.claims(of: request)
                 claims = found
-                let response = try await answer(Call(request: request, context: context, claims: found))
+                let response = try await answer(APICall(request: request, context: context, claims: found))
                 audit.record(request, context, by: claims, outcome: .done(response.status.code))
                 return response
             } catch let error as StageError {
@@ -69,25 +70,26 @@ struct APIRoutes {
 }
 
 extension AccessTokens {
-    /// The claims of a request's token.
+    /// Verifies a request's bearer token.
     ///
-    /// - Throws: 20101 without a token, and what `verify` throws.
+    /// - Throws: 20101 without a token, and the errors of `verify`.
     fileprivate func claims(of request: Request) async throws(StageError) -> AccessClaims {
         guard let token = request.bearerToken else { throw .tokenInvalid }
         return try await verify(token)
     }
 
-    /// As `claims(of:)`, or by a password (RFC 7617), whoever's it is.
+    /// Verifies a request's bearer token, or its basic-auth password with any user name (RFC 7617).
     fileprivate func claims(ofMachine request: Request) async throws(StageError) -> AccessClaims {
         guard let token = request.bearerToken ?? request.password else { throw .tokenInvalid }
         return try await verify(token)
     }
 
-    /// As `claims(of:)`, or by `access_token` in the query: a browser's `EventSource` sends no headers of one's own.
+    /// Verifies a request's bearer token, or `access_token` in the query: a browser's `EventSource` sends no custom
+    /// headers.
     ///
-    /// Addresses end up in logs and histories, so only a participant's short-lived token may stand in one.
+    /// URLs are written to logs and histories, so only a participant's short-lived token may stand in one.
     ///
-    /// - Throws: 20106 for an operator's token in the query, besides what `claims(of:)` throws.
+    /// - Throws: 20106 for an operator's token in the query, and the errors of `claims(of:)`.
     fileprivate func claims(ofStream request: Request) async throws(StageError) -> AccessClaims {
         if request.bearerToken != nil { return try await claims(of: request) }
         guard let token = request.uri.queryParameters.get("access_token") else { throw .tokenInvalid }
@@ -95,5 +97,39 @@ extension AccessTokens {
         guard claims.role != .operator else { throw .operatorTokenInURL }
         guard claims.role == .participant else { throw .tokenInvalid }
         return claims
+    }
+}
+
+/// A request with a verified token.
+struct APICall: Sendable {
+    let request: Request
+    let context: BasicRequestContext
+    let claims: AccessClaims
+
+    /// Returns a path parameter by name; empty if the route has none of that name.
+    func path(_ name: String) -> String {
+        context.parameters.get(name) ?? ""
+    }
+
+    /// Returns a query parameter by name; nil if it is missing.
+    func query(_ name: String) -> String? {
+        request.uri.queryParameters.get(name)
+    }
+}
+
+/// Middleware that refuses requests without a mixer token.
+struct MixersOnlyMiddleware: RouterMiddleware {
+    typealias Context = BasicRequestContext
+
+    let tokens: AccessTokens
+
+    func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        guard let token = request.bearerToken else { throw StageError.tokenInvalid }
+        guard try await tokens.verify(token).role == .mixer else { throw StageError.tokenGrantsInvalid }
+        return try await next(request, context)
     }
 }

@@ -3,12 +3,12 @@ import Hummingbird
 import Logging
 import Stage
 
-/// One line for every command: who, what, and what came of it; never a body, a query, a key or a token.
+/// Logs one line for each command: bearer, action and outcome; never a body, a query, a key or a token.
 struct AuditLog: Sendable {
     let logger: Logger
 
-    /// Longest part of a path that is written out.
-    private static let longestName = 64
+    /// Maximum length in bytes of a logged path component.
+    private static let maximumNameLength = 64
 
     func record(_ request: Request, _ context: BasicRequestContext, by claims: AccessClaims?, outcome: Outcome) {
         var metadata: Logger.Metadata = [
@@ -30,13 +30,13 @@ struct AuditLog: Sendable {
             logger.notice("command refused", metadata: metadata)
         case .failed(let error):
             metadata["outcome"] = "500"
-            // The error's text may hold what a client sent; its type is enough to find it.
+            // The error's text may contain client input; the type is sufficient.
             metadata["error"] = "\(type(of: error))"
             logger.error("command failed", metadata: metadata)
         }
     }
 
-    /// A token is refused from now on; the line of the command itself does not say which.
+    /// Logs that a token is revoked; the log line of the command does not contain its id.
     func revoked(_ token: RevokedToken, by claims: AccessClaims) {
         logger.notice(
             "token revoked",
@@ -48,8 +48,8 @@ struct AuditLog: Sendable {
         )
     }
 
-    /// A change was answered although it could not be kept for a restart.
-    func notKept(_ room: some NamedRoom, _ error: any Error) {
+    /// Logs that a change was confirmed although the room could not be persisted.
+    func notPersisted(_ room: some NamedRoom, _ error: any Error) {
         logger.error("room not kept", metadata: ["room": "\(room.sid)", "error": "\(type(of: error))"])
     }
 
@@ -59,7 +59,7 @@ struct AuditLog: Sendable {
         case failed(any Error)
     }
 
-    /// Names and ids as they are; anything else, which may be a secret in the wrong place, only by its length.
+    /// Returns names and ids unchanged, and only the length of any other text, which may be a misplaced secret.
     private static func safe(_ text: String) -> String {
         let isName = text.utf8.allSatisfy { byte in
             switch byte {
@@ -70,7 +70,7 @@ struct AuditLog: Sendable {
                 false
             }
         }
-        guard isName, text.utf8.count <= longestName, !text.hasPrefix("sk_") else {
+        guard isName, text.utf8.count <= maximumNameLength, !text.hasPrefix("sk_") else {
             return "(\(text.utf8.count) bytes)"
         }
         return text

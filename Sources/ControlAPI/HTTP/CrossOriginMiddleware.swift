@@ -1,9 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Lets the pages of the listed origins ask from a browser (Fetch standard, "CORS protocol"), and no others.
+/// Middleware that allows cross-origin requests from the listed origins only (Fetch standard, "CORS protocol").
 ///
-/// An origin is compared as a whole and byte by byte. Cookies are never allowed along: the API knows bearer tokens only.
+/// Origins are compared byte by byte. Credentials such as cookies are not allowed: the API uses bearer tokens only.
 struct CrossOriginMiddleware: RouterMiddleware {
     typealias Context = BasicRequestContext
 
@@ -11,8 +11,8 @@ struct CrossOriginMiddleware: RouterMiddleware {
 
     private static let methods = "GET, POST, PUT, PATCH, DELETE"
     private static let requestHeaders = "Authorization, Content-Type, If-None-Match, Last-Event-ID"
-    private static let answerHeaders = "ETag, Retry-After, X-Next-Page-Token"
-    /// Seconds a browser may keep the answer to a preflight.
+    private static let exposedHeaders = "ETag, Retry-After, X-Next-Page-Token"
+    /// The time in seconds that a browser may cache a preflight response.
     private static let preflightAge = "600"
 
     func handle(
@@ -34,7 +34,7 @@ struct CrossOriginMiddleware: RouterMiddleware {
             response.headers[.accessControlMaxAge] = Self.preflightAge
         } else {
             response = try await next(request, context)
-            response.headers[.accessControlExposeHeaders] = Self.answerHeaders
+            response.headers[.accessControlExposeHeaders] = Self.exposedHeaders
         }
         response.headers[.accessControlAllowOrigin] = origin
         response.headers[.vary] = "Origin"

@@ -1,42 +1,42 @@
 import Foundation
-import GatewayModel
+import FootlightModel
 import Hummingbird
 import Media
 import NIOCore
 import Stage
 import Synchronization
 
-/// How loud rooms are, as server-sent events for those who ask for them: as often as the mixer says so.
+/// Sends the audio levels of rooms as server-sent events, at the rate of the mixer's reports.
 ///
-/// An event is written once for all who read it, and not at all while nobody does. None is numbered, and none is kept: who
-/// is slow gets the newest one next, for of a level that is past nobody has any use.
+/// An event is encoded once for all readers of a room, and not at all without readers. Events are neither numbered nor
+/// stored: a slow reader skips to the latest one.
 final class LevelStream: Sendable {
     private struct State {
-        /// By the room's sid.
+        /// The number of readers by room sid.
         var readers: [String: Int] = [:]
-        /// Streams of those that are limited, by whose they are.
+        /// The number of limited streams by owner.
         var owners: [String: Int] = [:]
         var frames: [String: EventStream.Frame] = [:]
         var lastNumber: UInt64 = 0
     }
 
-    /// Streams that are open at once.
+    /// Maximum number of open streams.
     private static let limit = 200
-    /// Of those, the most of bearers who are limited.
+    /// Maximum number of open streams of limited bearers.
     private static let sharedLimit = 180
-    /// Streams of one bearer who is limited.
+    /// Maximum number of streams of one limited bearer.
     private static let limitPerOwner = 4
-    /// Half of what lies between two reports, so that none is missed.
+    /// Half the interval between two reports, so that none is missed.
     private static let pause = Duration.milliseconds(50)
 
     private let state = Mutex(State())
 
-    /// A room's mixer has said how loud it is.
+    /// Publishes the levels that a room's mixer reported.
     ///
-    /// - Parameter levels: Asked for only where somebody reads.
-    func tell(room sid: String, _ levels: () -> LevelsResource) {
+    /// - Parameter levels: Evaluated only if the room has readers.
+    func publish(room sid: String, _ levels: () -> LevelsResource) {
         guard state.withLock({ $0.readers[sid] != nil }) else { return }
-        // A level that is no number; the next ones are others.
+        // A level that is not a finite number cannot be encoded; the event is skipped.
         guard let data = try? WireJSON.encode(levels()) else { return }
         var bytes = ByteBuffer(string: "event: levels\ndata: ")
         bytes.writeBytes(data)
@@ -48,19 +48,19 @@ final class LevelStream: Sendable {
         }
     }
 
-    /// An answer that goes on until the client or the room is gone.
+    /// Returns a response that runs until the client disconnects or the room ends.
     ///
     /// - Parameters:
-    ///   - owner: The bearer whose stream it is; nil for one who has no limit of its own.
-    ///   - client: Its client's place, held until it ends.
-    ///   - isRefused: Whether the reader may read no more.
-    ///   - isOver: Whether the room is gone.
-    /// - Throws: 53006 while too many are open, 429 while its owner has too many.
+    ///   - owner: The bearer whose limit applies; nil for a bearer without a limit.
+    ///   - client: The client's slot, retained until the response ends.
+    ///   - isRefused: Whether the reader's token is no longer valid.
+    ///   - isOver: Whether the room has ended.
+    /// - Throws: 53006 if too many streams are open, 429 if the owner has too many.
     func response(
         to request: Request,
         room sid: String,
         owner: String? = nil,
-        client: ClientPlace? = nil,
+        client: ClientSlot? = nil,
         isRefused: @escaping @Sendable () -> Bool,
         isOver: @escaping @Sendable () -> Bool
     ) throws(StageError) -> Response {
@@ -77,13 +77,13 @@ final class LevelStream: Sendable {
             return nil
         }
         if let refusal { throw refusal }
-        let place = ReaderPlace { [weak self] in
+        let slot = ReaderSlot { [weak self] in
             client?.leave()
             self?.leave(sid, owner: owner)
         }
         return EventStream.response(
             to: request,
-            place: place,
+            slot: slot,
             every: Self.pause,
             isRefused: isRefused,
             newest: { [self] in newest(of: sid) },

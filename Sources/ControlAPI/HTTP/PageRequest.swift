@@ -1,13 +1,13 @@
 import Foundation
-import GatewayModel
+import FootlightModel
 import Hummingbird
 import Stage
 
-/// Which part of a list is wanted: `page_size` entries from behind the one that `page_token` names.
+/// The page of a list that a request asks for: `page_size` entries after the one that `page_token` names.
 struct PageRequest {
-    /// An entry's place in its list, good for going on behind it even after it is gone.
-    struct Mark: Equatable {
-        /// Seconds since 1970; rises along the list.
+    /// The position of an entry in its list, valid even after the entry is removed.
+    struct Cursor: Equatable {
+        /// Seconds since 1970; increases along the list.
         let at: Double
         let sid: String
 
@@ -16,7 +16,7 @@ struct PageRequest {
             self.sid = sid
         }
 
-        /// Reads what `text` wrote; nil for anything else.
+        /// Parses a page token; nil if it is malformed.
         init?(_ text: String) {
             guard text.utf8.count <= 256, let data = Data(base64Encoded: text) else { return nil }
             let parts = String(decoding: data, as: UTF8.self).split(separator: " ")
@@ -24,53 +24,53 @@ struct PageRequest {
             self.init(at: Double(bitPattern: bits), sid: String(parts[1]))
         }
 
-        /// Opaque to clients; letters, digits, `=` only when given a hexadecimal sid.
+        /// The opaque page token; letters, digits and `=` only, given a hexadecimal sid.
         var text: String {
             Data("\(String(at.bitPattern, radix: 16)) \(sid)".utf8).base64EncodedString()
         }
     }
 
-    static let usualSize = 50
+    static let defaultSize = 50
     static let sizes = 1...100
 
     let size: Int
-    let mark: Mark?
+    let cursor: Cursor?
 
-    /// Reads a request's query.
+    /// Parses a request's query.
     ///
-    /// - Throws: 3073 for a size out of range or a token that is none.
+    /// - Throws: 3073 for a size out of range or a malformed token.
     init(_ request: Request) throws(StageError) {
         size = try Self.size(of: request)
         if let text = request.uri.queryParameters.get("page_token"), !text.isEmpty {
-            guard let mark = Mark(text) else {
+            guard let cursor = Cursor(text) else {
                 throw .invalidParameter("page_token", "must be the next_page_token of an earlier answer")
             }
-            self.mark = mark
+            self.cursor = cursor
         } else {
-            mark = nil
+            cursor = nil
         }
     }
 
-    /// How many entries are wanted.
+    /// Returns the requested page size.
     ///
     /// - Throws: 3073 for a size out of range.
     static func size(of request: Request) throws(StageError) -> Int {
-        guard let text = request.uri.queryParameters.get("page_size") else { return usualSize }
+        guard let text = request.uri.queryParameters.get("page_size") else { return defaultSize }
         guard let size = Int(text), sizes.contains(size) else {
             throw .invalidParameter("page_size", "must be between \(sizes.lowerBound) and \(sizes.upperBound)")
         }
         return size
     }
 
-    /// The wanted part of `entries`, and where the list goes on.
-    func page<Entry>(of entries: [Entry], mark: (Entry) -> Mark) -> (entries: [Entry], meta: PageResource) {
-        let start = self.mark.map { known in
-            if let index = entries.firstIndex(where: { mark($0).sid == known.sid }) { return index + 1 }
-            return entries.firstIndex { mark($0).at > known.at } ?? entries.endIndex
+    /// Returns the requested page of `entries`, and the token of the next one.
+    func page<Entry>(of entries: [Entry], cursor: (Entry) -> Cursor) -> (entries: [Entry], meta: PageResource) {
+        let start = self.cursor.map { known in
+            if let index = entries.firstIndex(where: { cursor($0).sid == known.sid }) { return index + 1 }
+            return entries.firstIndex { cursor($0).at > known.at } ?? entries.endIndex
         }
         let page = Array(entries[(start ?? 0)...].prefix(size))
         let isLast = (start ?? 0) + page.count >= entries.count
-        let next = isLast ? nil : page.last.map { mark($0).text }
+        let next = isLast ? nil : page.last.map { cursor($0).text }
         return (page, PageResource(pageSize: size, nextPageToken: next))
     }
 }

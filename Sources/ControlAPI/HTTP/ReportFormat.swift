@@ -1,11 +1,11 @@
 import Foundation
-import GatewayModel
+import FootlightModel
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import Stage
 
-/// How a report is wanted: as JSON, as a table, or as a line of JSON for each row.
+/// The format of a report: JSON, CSV, or JSON Lines.
 enum ReportFormat: String {
     case json
     case csv
@@ -16,9 +16,9 @@ enum ReportFormat: String {
         ("application/json", .json),
     ]
 
-    /// By the end of the path, the query item `format`, or `Accept`, in this order.
+    /// Reads the format from the path's extension, the query item `format`, or `Accept`, in this order.
     ///
-    /// - Throws: 3073 for a format that there is not.
+    /// - Throws: 3073 for an unknown format.
     init(_ request: Request) throws(StageError) {
         let path = request.uri.path
         if let named = [ReportFormat.csv, .jsonLines].first(where: { path.hasSuffix("." + $0.rawValue) }) {
@@ -37,25 +37,24 @@ enum ReportFormat: String {
         }
     }
 
-    /// The answer, or 304 to a client that has it already.
+    /// Returns the report, or 304 if the client has it already.
     ///
     /// - Parameters:
-    ///   - whole: what JSON has.
-    ///   - rows: what the other two have.
-    ///   - name: of the file that a browser makes of it, without its ending.
-    ///   - timeless: `whole` without the moment that it is of, where it has one: as long as that stays the same, nothing
-    ///     has changed.
+    ///   - whole: The content of the JSON format.
+    ///   - rows: The content of the other two formats.
+    ///   - name: The file name without extension.
+    ///   - withoutTimestamp: `whole` without its time, if it has one; determines whether the report has changed.
     func answer<Whole: Encodable, Row: ReportRow>(
         _ whole: Whole,
         rows: [Row],
         name: String,
-        timeless: Whole? = nil,
+        withoutTimestamp: Whole? = nil,
         to request: Request
     ) throws -> Response {
-        let content = try WireJSON.encode(timeless ?? whole) + Array(rawValue.utf8)
-        let tag = EntityTag(of: content, isWeak: timeless != nil)
+        let content = try WireJSON.encode(withoutTimestamp ?? whole) + Array(rawValue.utf8)
+        let tag = EntityTag(of: content, isWeak: withoutTimestamp != nil)
         return tag.answer(
-            tag.isHeld(by: request)
+            tag.isMatched(by: request)
                 ? Response(status: .notModified) : try response(whole, rows: rows, name: name)
         )
     }
@@ -63,7 +62,7 @@ enum ReportFormat: String {
     private func response<Row: ReportRow>(_ whole: some Encodable, rows: [Row], name: String) throws -> Response {
         switch self {
         case .json:
-            return try Reply.json(whole)
+            return try APIResponse.json(whole)
         case .csv:
             var table = CSVText(header: Row.columns)
             for line in rows.flatMap(\.lines) { table.add(line) }
@@ -97,8 +96,112 @@ enum ReportFormat: String {
     }
 }
 
-/// A row of a report, as JSON has it and as a table has it: there it takes one line or more.
+/// A row of a report, as a JSON value and as one or more lines of a CSV table.
 protocol ReportRow: Encodable {
     static var columns: [String] { get }
     var lines: [[CSVText.Cell]] { get }
+}
+
+/// A table of comma-separated values (RFC 4180): UTF-8, a header line, CRLF.
+///
+/// A text that a spreadsheet would interpret as a formula is prefixed with an apostrophe, so that the name of a room or
+/// rendition cannot inject a formula. Numbers are written unchanged.
+struct CSVText {
+    /// The content of one cell.
+    enum Cell: Sendable {
+        case text(String)
+        case number(Double)
+        case count(Int)
+        case nothing
+    }
+
+    private(set) var text: String
+
+    init(header: [String]) {
+        text = header.map(Self.escaped).joined(separator: ",") + "\r\n"
+    }
+
+    mutating func add(_ row: [Cell]) {
+        text += row.map(Self.written).joined(separator: ",") + "\r\n"
+    }
+
+    private static func written(_ cell: Cell) -> String {
+        switch cell {
+        case .text(let text): escaped(guarded(text))
+        case .number(let number): "\(number)"
+        case .count(let count): "\(count)"
+        case .nothing: ""
+        }
+    }
+
+    private static func guarded(_ text: String) -> String {
+        // Compared by Unicode scalar, so that a combining mark after the sign does not hide it.
+        guard let first = text.unicodeScalars.first, "=+-@\t\r\n".unicodeScalars.contains(first) else { return text }
+        return "'" + text
+    }
+
+    private static func escaped(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            byte != UInt8(ascii: ",") && byte != UInt8(ascii: "\"") && byte != 13 && byte != 10
+        }
+        guard !isPlain else { return text }
+        return "\"" + text.replacing("\"", with: "\"\"") + "\""
+    }
+}
+
+extension CSVText.Cell {
+    static func time(_ time: Timestamp?) -> CSVText.Cell {
+        time.map { .text($0.text) } ?? .nothing
+    }
+
+    static func optional(_ text: String?) -> CSVText.Cell {
+        text.map { .text($0) } ?? .nothing
+    }
+
+    static func optional(_ number: Double?) -> CSVText.Cell {
+        number.map { .number($0) } ?? .nothing
+    }
+
+    static func optional(_ count: Int?) -> CSVText.Cell {
+        count.map { .count($0) } ?? .nothing
+    }
+}
+
+/// An entity tag that identifies the state of a report (RFC 9110 8.8.3), for conditional requests.
+struct EntityTag: Equatable {
+    /// The tag as it stands in a header field.
+    let text: String
+
+    /// - Parameters:
+    ///   - content: The report's bytes.
+    ///   - isWeak: Whether responses with the same tag are equivalent but not byte-identical.
+    init(of content: some Sequence<UInt8>, isWeak: Bool) {
+        // FNV-1a, 64 bits: a collision between two successive reports of one URL must be improbable.
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in content { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        text = (isWeak ? "W/" : "") + "\"\(String(hash, radix: 36))\""
+    }
+
+    /// Whether a request's `If-None-Match` contains the tag (RFC 9110 13.1.2, weak comparison).
+    func isMatched(by request: Request) -> Bool {
+        guard let held = request.headers[.ifNoneMatch] else { return false }
+        return held.split(separator: ",").contains { item in
+            let tag = item.filter { $0 != " " && $0 != "\t" }
+            return tag == "*" || Self.strong(tag) == Self.strong(text)
+        }
+    }
+
+    private static func strong(_ tag: String) -> Substring {
+        tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+    }
+
+    /// Returns the response with its tag.
+    func answer(_ response: Response) -> Response {
+        var response = response
+        response.headers[.eTag] = text
+        // Cacheable with revalidation. A response that contains its time must not be cached: the browser would show the
+        // old time with figures that have not changed since.
+        response.headers[.cacheControl] = text.hasPrefix("W/") ? "no-store" : "private, no-cache"
+        return response
+    }
 }

@@ -1,20 +1,20 @@
 import Foundation
-import GatewayModel
+import FootlightModel
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import Stage
+public import Stage
 
 extension Request {
-    /// The largest body that is read, in bytes.
-    static let largestBody = 64 * 1024
+    /// Maximum size of a body in bytes.
+    static let maximumBodyBytes = 64 * 1024
 
-    /// The bearer token (RFC 6750 section 2.1); nil without one.
+    /// The bearer token (RFC 6750 section 2.1); nil if there is none.
     ///
-    /// Never taken from the address, which ends up in logs.
+    /// Never read from the URL, which is written to logs.
     var bearerToken: String? { credentials(scheme: "bearer") }
 
-    /// The password, whoever's it is (RFC 7617); nil without one.
+    /// The basic-auth password with any user name (RFC 7617); nil if there is none.
     var password: String? {
         guard let pair = credentials(scheme: "basic").flatMap({ Data(base64Encoded: $0) }) else { return nil }
         let parts = String(decoding: pair, as: UTF8.self).split(separator: ":", maxSplits: 1)
@@ -28,9 +28,9 @@ extension Request {
         return parts[1].trimmingCharacters(in: .whitespaces)
     }
 
-    /// Reads the body as JSON.
+    /// Decodes the body as JSON.
     ///
-    /// - Throws: 53004 that names the field at fault, with status 413 for a body over the limit.
+    /// - Throws: 53004 naming the invalid field; 53004 with status 413 for a body over the limit.
     func decode<Value: Decodable>(_ type: Value.Type) async throws -> Value {
         let buffer = try await read()
         do {
@@ -40,7 +40,7 @@ extension Request {
         }
     }
 
-    /// As `decode`, for a body that may be missing.
+    /// Decodes the body as JSON; returns `value` if it is empty.
     func decode<Value: Decodable>(_ type: Value.Type, whenEmpty value: Value) async throws -> Value {
         let buffer = try await read()
         guard buffer.readableBytes > 0 else { return value }
@@ -52,12 +52,12 @@ extension Request {
     }
 
     private func read() async throws(StageError) -> ByteBuffer {
-        try await bytes(upTo: Self.largestBody, else: .bodyTooLarge)
+        try await bytes(upTo: Self.maximumBodyBytes, else: .bodyTooLarge)
     }
 
-    /// The whole body.
+    /// Reads the whole body.
     ///
-    /// - Throws: `refusal` for more than `limit` bytes, 53004 for one that ends early or whose chunks are malformed.
+    /// - Throws: `refusal` for more than `limit` bytes, 53004 for a body that ends early or has malformed chunks.
     func bytes(upTo limit: Int, else refusal: StageError) async throws(StageError) -> ByteBuffer {
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw refusal }
         do {
@@ -69,13 +69,13 @@ extension Request {
         }
     }
 
-    /// The body as it comes; throws 53004 where it ends early or its chunks are malformed.
+    /// The body's chunks as they arrive; throws 53004 if the body ends early or its chunks are malformed.
     var chunks: some AsyncSequence<ByteBuffer, any Error> & Sendable {
         RequestChunks(body: body)
     }
 }
 
-/// The body of a request, whose faults are the client's.
+/// The body of a request; its errors are reported as the client's.
 private struct RequestChunks: AsyncSequence, Sendable {
     struct Iterator: AsyncIteratorProtocol {
         var iterator: RequestBody.AsyncIterator
@@ -96,4 +96,14 @@ private struct RequestChunks: AsyncSequence, Sendable {
 
 extension StageError {
     fileprivate static let brokenBody = malformed("the body ends early, or its chunks are malformed")
+}
+
+extension StageError {
+    /// 53004 with status 413, for a route with its own body limit.
+    public static func bodyTooLarge(limit: Int) -> StageError {
+        var error = StageError.bodyTooLarge
+        error.cause = "Bodies are limited to \(limit >> 20) MiB here"
+        error.solution = "Send less at a time"
+        return error
+    }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import GatewayModel
+import FootlightModel
 import HTTPTypes
 import Hummingbird
 import Media
@@ -7,33 +7,33 @@ import NIOCore
 import Stage
 import Synchronization
 
-/// The figures of all rooms as server-sent events: one a second at most, written once for all who read them.
+/// Sends the viewership of all rooms as server-sent events: at most one per second, encoded once for all readers.
 ///
-/// Every event is whole, and comes when a figure has changed; where none does, one comes all the same now and then, as a
-/// sign of life that scripts can see, for a browser keeps comments to itself. A reader that comes back with the last one that it knows gets those of the last five minutes that
-/// it missed, for what it draws over time; and they are made for so long, even if nobody reads.
+/// Every event is complete, and is sent when a figure has changed, or every 15 s as a keep-alive that scripts can
+/// observe. The events of the last five minutes are retained: a client that reconnects with its last event id receives
+/// those it missed. After the last reader left, events are rendered for that time.
 final class TotalsStream: Sendable {
     private struct State {
         var readers = 0
-        /// The oldest first.
+        /// The retained events, the oldest first.
         var frames: [EventStream.Frame] = []
         var bytes = 0
-        /// What the newest says, but for its moment.
+        /// The latest event's content without its time.
         var latest: ViewershipTotalsResource?
-        var madeAt: MonotonicTime?
-        /// When it was last looked whether there is news.
-        var askedAt: MonotonicTime?
-        /// When the last reader went; nil before the first.
-        var leftAt: MonotonicTime?
+        var renderedAt: MonotonicTime?
+        /// The time of the last check for changes.
+        var checkedAt: MonotonicTime?
+        /// The time when the last reader left; nil before the first.
+        var lastReaderLeftAt: MonotonicTime?
     }
 
-    /// Streams that are open at once.
+    /// Maximum number of open streams.
     private static let limit = 200
     private static let interval = 1.0
-    /// Seconds after which an event comes without news.
-    private static let silence = 15.0
-    /// How many events are kept, and how much of them in bytes.
-    private static let kept = (frames: 300, bytes: 4 << 20)
+    /// The interval in seconds after which an unchanged event is sent.
+    private static let keepAliveInterval = 15.0
+    /// Maximum number of retained events, and their maximum size in bytes.
+    private static let retention = (frames: 300, bytes: 4 << 20)
 
     private let clock: any MonotonicClock
     private let state = Mutex(State())
@@ -42,84 +42,86 @@ final class TotalsStream: Sendable {
         self.clock = clock
     }
 
-    /// An answer that goes on until the client is gone.
+    /// Returns a response that runs until the client disconnects.
     ///
     /// - Parameters:
-    ///   - client: Its client's place, held until it ends.
-    ///   - isRefused: Whether the reader may read no more.
-    /// - Throws: 53006 while too many are open.
+    ///   - client: The client's slot, retained until the response ends.
+    ///   - isRefused: Whether the reader's token is no longer valid.
+    /// - Throws: 53006 if too many streams are open.
     func response(
         to request: Request,
-        client: ClientPlace? = nil,
+        client: ClientSlot? = nil,
         isRefused: @escaping @Sendable () -> Bool,
         totals: @escaping @Sendable () -> ViewershipTotalsResource
     ) throws(StageError) -> Response {
-        let hasPlace = state.withLock { state in
+        let isAdmitted = state.withLock { state in
             guard state.readers < Self.limit else { return false }
             state.readers += 1
             return true
         }
-        guard hasPlace else { throw .serverBusy(retryAfter: 5) }
-        let place = ReaderPlace { [weak self] in
+        guard isAdmitted else { throw .serverBusy(retryAfter: 5) }
+        let slot = ReaderSlot { [weak self] in
             client?.leave()
             guard let self else { return }
             let now = clock.now
             state.withLock { state in
                 state.readers -= 1
-                state.leftAt = now
+                state.lastReaderLeftAt = now
             }
         }
-        let known = request.headers[.lastEventID] ?? request.uri.queryParameters.get("last_event_id")
-        let missed = known.flatMap { UInt64($0) }.map { frames(after: $0) } ?? []
+        let cached = request.headers[.lastEventID] ?? request.uri.queryParameters.get("last_event_id")
+        let missedFrames = cached.flatMap { UInt64($0) }.map { frames(after: $0) } ?? []
         return EventStream.response(
             to: request,
-            place: place,
-            missed: missed,
+            slot: slot,
+            missed: missedFrames,
             every: .seconds(Self.interval),
             isRefused: isRefused,
             newest: { [self] in try frame(totals) }
         )
     }
 
-    /// Makes the event of this second while nobody reads but somebody who did may come back; to be called once a second.
-    func keep(totals: () -> ViewershipTotalsResource) {
+    /// Renders the event of this second while no reader is connected but one may reconnect; to be called once a second.
+    func record(totals: () -> ViewershipTotalsResource) {
         let now = clock.now
-        let isWanted = state.withLock { state in
-            guard state.readers == 0, let left = state.leftAt else { return false }
-            return now.seconds(since: left) < Double(Self.kept.frames) * Self.interval
+        let isNeeded = state.withLock { state in
+            guard state.readers == 0, let left = state.lastReaderLeftAt else { return false }
+            return now.seconds(since: left) < Double(Self.retention.frames) * Self.interval
         }
-        // What cannot be written now is not missed by anybody: the next one is whole too.
-        if isWanted { _ = try? frame(totals) }
+        // An event that cannot be encoded is skipped: the next one is complete too.
+        if isNeeded { _ = try? frame(totals) }
     }
 
-    /// What came after an event; nothing when that is not one of those that are kept.
+    /// Returns the events after a number; empty if that event is not retained.
     private func frames(after number: UInt64) -> [EventStream.Frame] {
         state.withLock { state in
-            guard let place = state.frames.firstIndex(where: { $0.number == number }) else { return [] }
-            return Array(state.frames[(place + 1)...])
+            guard let slot = state.frames.firstIndex(where: { $0.number == number }) else { return [] }
+            return Array(state.frames[(slot + 1)...])
         }
     }
 
-    /// The newest event, written by the first who wants it once there is something to tell.
+    /// Returns the latest event; the first caller of an interval renders it if a figure has changed.
     func frame(_ totals: () -> ViewershipTotalsResource) throws -> EventStream.Frame {
         let now = clock.now
-        let known = state.withLock { state -> EventStream.Frame? in
-            guard let at = state.askedAt, now.seconds(since: at) < Self.interval * 0.9 else { return nil }
+        let cached = state.withLock { state -> EventStream.Frame? in
+            guard let at = state.checkedAt, now.seconds(since: at) < Self.interval * 0.9 else { return nil }
             return state.frames.last
         }
-        if let known { return known }
+        if let cached { return cached }
         let totals = totals()
-        let timeless = totals.timeless
+        let withoutTimestamp = totals.withoutTimestamp
         let unchanged = state.withLock { state -> EventStream.Frame? in
-            guard timeless == state.latest, let at = state.madeAt, now.seconds(since: at) < Self.silence else {
+            guard withoutTimestamp == state.latest, let at = state.renderedAt,
+                now.seconds(since: at) < Self.keepAliveInterval
+            else {
                 return nil
             }
-            state.askedAt = now
+            state.checkedAt = now
             return state.frames.last
         }
         if let unchanged { return unchanged }
         let data = try WireJSON.encode(totals)
-        // Milliseconds since 1970: a number of an earlier run is never one of this.
+        // Milliseconds since 1970, so that numbers of an earlier run are always lower.
         let moment = UInt64(max(0, Date().timeIntervalSince1970 * 1000))
         return state.withLock { state in
             let number = max(moment, (state.frames.last?.number ?? 0) + 1)
@@ -129,10 +131,12 @@ final class TotalsStream: Sendable {
             let frame = EventStream.Frame(number: number, bytes: bytes)
             state.frames.append(frame)
             state.bytes += bytes.readableBytes
-            while state.frames.count > 1, state.frames.count > Self.kept.frames || state.bytes > Self.kept.bytes {
+            while state.frames.count > 1,
+                state.frames.count > Self.retention.frames || state.bytes > Self.retention.bytes
+            {
                 state.bytes -= state.frames.removeFirst().bytes.readableBytes
             }
-            (state.latest, state.madeAt, state.askedAt) = (timeless, now, now)
+            (state.latest, state.renderedAt, state.checkedAt) = (withoutTimestamp, now, now)
             return frame
         }
     }

@@ -1,4 +1,4 @@
-import GatewayModel
+import FootlightModel
 import HTTPTypes
 import Hummingbird
 import Media
@@ -7,22 +7,22 @@ import Stage
 extension ControlRoutes {
     func addEvents(to api: APIRoutes) {
         api.stream("rooms/:room/events") { call in
-            let room = try readableRoom(call, isBack: call.query("session_id") != nil || givenEventID(call) != nil)
+            let room = try readableRoom(call, isBack: call.query("session_id") != nil || lastEventIDText(call) != nil)
             let reader = try reader(call, in: room)
-            // Looking on is an operator's right; to keep somebody alive by it is not, but for whom it let in.
-            let isSign = reader.map { givesSign(call.claims, of: $0, in: room) } ?? false
+            // An operator may follow any stream, but it keeps a session alive only for a participant it let in.
+            let isAlive = reader.map { provesLiveness(call.claims, of: $0, in: room) } ?? false
             return try stream(to: call, of: room.sid) { () throws(StageError) in
                 try directory.subscribe(
                     room: room.sid,
                     after: lastEventID(call),
                     participant: reader,
-                    sessionID: isSign ? call.query("session_id") : nil
+                    sessionID: isAlive ? call.query("session_id") : nil
                 )
             }
         }
 
-        // Applause has no place in the audit log.
-        api.sign("rooms/:room/events") { call in
+        // Custom events, such as applause, are not written to the audit log.
+        api.postUnaudited("rooms/:room/events") { call in
             let room = try readableRoom(call)
             let sender = try sender(call.claims, in: room)
             let body = try await call.request.decode(SendEventBody.self)
@@ -32,7 +32,7 @@ extension ControlRoutes {
                 by: call.claims.identity
             )
             let context = EventContext(routes: self, addresses: addresses(for: call.request))
-            return try Reply.json(EventResource(event, context: context), status: .accepted)
+            return try APIResponse.json(EventResource(event, context: context), status: .accepted)
         }
 
         api.stream("events") { call in
@@ -43,7 +43,7 @@ extension ControlRoutes {
         }
     }
 
-    /// Who has something told to a room: a participant of it; nil for one that runs the show without being in it.
+    /// Returns the sender of a custom event: a participant of the room, or nil for a bearer that runs the show.
     ///
     /// - Throws: 20106 for a bearer that is neither, 3035 for one that has not joined, 3065.
     private func sender(_ claims: AccessClaims, in room: RoomSummary) throws(StageError) -> CustomEvent.Sender? {
@@ -58,72 +58,72 @@ extension ControlRoutes {
         }
     }
 
-    /// Opens a stream of a room, or with nil of an identity.
+    /// Opens a stream of a room, or of an identity if the sid is nil.
     ///
-    /// - Throws: 53006 when too many are open.
+    /// - Throws: 53006 if too many streams are open.
     private func stream(
-        to call: Call,
+        to call: APICall,
         of roomSID: String?,
         _ subscribe: () throws(StageError) -> EventSubscription
     ) throws(StageError) -> Response {
         let claims = call.claims
-        // Mixers and operators are few, and the show hangs on them: only participants are counted.
+        // Mixers and operators are few and required for the show; only participants are limited.
         let owner =
             claims.role != .participant
             ? nil
-            : OpenStreams.Owner(identity: claims.identity, bound: claims.room, roomSID: roomSID)
-        if owner != nil { try streams.requirePlace(within: directory.readerLimit) }
-        let place = try streamPlace(call)
-        let stream = streams.open(try subscribe(), owner: owner, place: place)
+            : ClientEventStreams.Owner(identity: claims.identity, bound: claims.room, roomSID: roomSID)
+        if owner != nil { try streams.requireCapacity(within: directory.readerLimit) }
+        let slot = try acquireStreamSlot(call)
+        let stream = streams.open(try subscribe(), owner: owner, slot: slot)
         stream.endWithToken(claims, tokens.revocations)
         let context = EventContext(routes: self, addresses: addresses(for: call.request))
         return EventStream.response(to: call.request, stream: stream) { event in
-            // The same identity may be somebody else in another room.
+            // The same identity may be another person in another room.
             if case .invitation(let change) = event.payload, !claims.isFor(change.invitation) { return nil }
             return try frames.frame(event, context: context)
         }
     }
 
-    /// The place of a stream among its client's; nil for those who run the show, who are not counted.
+    /// Returns a stream slot of the client; nil for operators and mixers, which are not limited.
     ///
-    /// - Throws: 429 when the client has too many open.
-    func streamPlace(_ call: Call) throws(StageError) -> ClientPlace? {
+    /// - Throws: 429 if the client has too many streams open.
+    func acquireStreamSlot(_ call: APICall) throws(StageError) -> ClientSlot? {
         switch call.claims.role {
         case .operator, .mixer: return nil
         case .participant, .monitor, .relay, .thumbnail: break
         }
-        guard let place = clientStreams.enter(client(call.request.headers)) else {
+        guard let slot = clientStreams.enter(client(call.request.headers)) else {
             throw .tooManyRequests(retryAfter: 5)
         }
-        return place
+        return slot
     }
 
-    private func givenEventID(_ call: Call) -> String? {
+    private func lastEventIDText(_ call: APICall) -> String? {
         call.request.headers[.lastEventID] ?? call.query("last_event_id")
     }
 
-    private func lastEventID(_ call: Call) -> UInt64? {
-        givenEventID(call).flatMap { UInt64($0) }
+    private func lastEventID(_ call: APICall) -> UInt64? {
+        lastEventIDText(call).flatMap { UInt64($0) }
     }
 
-    /// The participant whose stream it is, if it is one's own or the bearer runs the gateway.
-    private func reader(_ call: Call, in room: RoomSummary) throws(StageError) -> String? {
+    /// Returns the participant whose stream is opened: the bearer itself, or any participant for an operator.
+    private func reader(_ call: APICall, in room: RoomSummary) throws(StageError) -> String? {
         guard let reference = call.query("participant") else { return nil }
         if call.claims.role == .operator { return reference }
         guard call.claims.role == .participant else { throw .tokenGrantsInvalid }
-        // Somebody who is gone is known to the stage by the session alone; it says what became of it.
+        // A participant that left is known to the stage by its session only; the stage reports what became of it.
         let identity = (try? directory.participant(reference, in: room.sid))?.identity ?? call.claims.identity
         guard identity == call.claims.identity else { throw .tokenGrantsInvalid }
         return reference
     }
 
-    /// The identity whose invitations are asked for: one's own, or any for operators.
-    private func identity(_ call: Call) throws(StageError) -> String {
-        let wanted = call.query("identity") ?? ""
+    /// Returns the identity whose invitations are followed: the bearer's own, or any for an operator.
+    private func identity(_ call: APICall) throws(StageError) -> String {
+        let requested = call.query("identity") ?? ""
         switch call.claims.role {
-        case .operator where wanted.isEmpty: throw .invalidParameter("identity", "must be given")
-        case .operator: return wanted
-        case .participant where wanted == "me" || wanted == call.claims.identity: return call.claims.identity
+        case .operator where requested.isEmpty: throw .invalidParameter("identity", "must be given")
+        case .operator: return requested
+        case .participant where requested == "me" || requested == call.claims.identity: return call.claims.identity
         case .participant, .mixer, .monitor, .relay, .thumbnail: throw .tokenGrantsInvalid
         }
     }

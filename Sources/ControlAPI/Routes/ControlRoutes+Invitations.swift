@@ -1,4 +1,4 @@
-import GatewayModel
+import FootlightModel
 import HTTPTypes
 import Hummingbird
 import Stage
@@ -15,11 +15,11 @@ extension ControlRoutes {
                     inviter: inviter(call.claims),
                     identities: body.identities,
                     mode: body.mode.map { (name) throws(StageError) in try mode(named: name) } ?? .sendAndReceive,
-                    timeout: body.timeout ?? Self.ringingTime
+                    timeout: body.timeout ?? Self.defaultRingTimeout
                 )
             )
-            await keep(room)
-            return try Reply.json(InvitationResource(invitation), status: .created)
+            await save(room)
+            return try APIResponse.json(InvitationResource(invitation), status: .created)
         }
 
         api.read("invitations/:invitation") { call in
@@ -27,7 +27,7 @@ extension ControlRoutes {
             guard try call.claims.role == .operator || invitation.concerns(caller(call)) else {
                 throw StageError.invitationNotFound
             }
-            return try Reply.json(InvitationResource(invitation))
+            return try APIResponse.json(InvitationResource(invitation))
         }
 
         api.command(.post, "invitations/:invitation/accept") { call in
@@ -46,31 +46,31 @@ extension ControlRoutes {
         }
     }
 
-    /// Seconds an invitation rings unless it says otherwise.
-    private static let ringingTime = 30
+    /// The default time in seconds for which an invitation rings.
+    private static let defaultRingTimeout = 30
 
-    /// Whoever runs the show calls others on stage, and so do hosts.
+    /// Requires the right to invite: the right over participants, or being a host.
     func requireInviting(_ claims: AccessClaims, to room: RoomSummary) throws(StageError) {
         if claims.has(.participants, in: room) { return }
         guard try bearer(claims, in: room).mode == .sendAndReceive else { throw .tokenGrantsInvalid }
     }
 
-    /// The invitation that the path names.
+    /// Returns the invitation that the path names.
     ///
-    /// - Throws: 404; 20106 for a token of another room, where the same identity may be somebody else.
-    private func invitation(_ call: Call) throws(StageError) -> Invitation {
+    /// - Throws: 404; 20106 for a token of another room, where the same identity may be another person.
+    private func invitation(_ call: APICall) throws(StageError) -> Invitation {
         let invitation = try directory.invitation(call.path("invitation"))
         guard call.claims.isFor(invitation) else { throw .tokenGrantsInvalid }
         return invitation
     }
 
-    /// Whose an invitation is; a colon is in no participant's identity, so that an operator's is nobody else's.
+    /// Returns the owner of a new invitation; the colon cannot occur in a participant's identity.
     func inviter(_ claims: AccessClaims) -> String {
         claims.role == .operator ? "operator:\(claims.identity)" : claims.identity
     }
 
-    /// The identity that speaks; only people are called and answer.
-    private func caller(_ call: Call) throws(StageError) -> String {
+    /// Returns the participant identity that answers an invitation; other roles are neither invited nor answer.
+    private func caller(_ call: APICall) throws(StageError) -> String {
         guard call.claims.role == .participant, NameRule.check(call.claims.identity) == nil else {
             throw .tokenGrantsInvalid
         }
@@ -78,7 +78,92 @@ extension ControlRoutes {
     }
 
     private func answer(_ invitation: Invitation) async throws -> Response {
-        if let room = try? directory.summary(of: invitation.roomSID) { await keep(room) }
-        return try Reply.json(InvitationResource(invitation))
+        if let room = try? directory.summary(of: invitation.roomSID) { await save(room) }
+        return try APIResponse.json(InvitationResource(invitation))
+    }
+}
+
+/// Routes for raised hands: a viewer asks to speak, and those who may invite accept or reject.
+extension ControlRoutes {
+    func addHands(to api: APIRoutes) {
+        api.command(.post, "rooms/:room/hands") { call in
+            let room = try readableRoom(call)
+            let participant = try bearer(call.claims, in: room)
+            let body = try await call.request.decode(RaiseHandBody.self, whenEmpty: RaiseHandBody())
+            let raised = try directory.raiseHand(
+                room: room.sid,
+                participant: participant.sid,
+                timeout: body.timeout ?? Hand.defaultTimeout
+            )
+            if raised.isNew { await save(room) }
+            return try APIResponse.json(HandResource(raised.hand), status: raised.isNew ? .created : .ok)
+        }
+
+        api.read("rooms/:room/hands") { call in
+            let room = try readableRoom(call)
+            let hands = try directory.hands(in: room.sid)
+            let page = try PageRequest(call.request).page(of: hands) {
+                PageRequest.Cursor(at: $0.raisedAt, sid: $0.sid)
+            }
+            return try APIResponse.json(HandList(hands: page.entries.map { HandResource($0) }, meta: page.meta))
+        }
+
+        api.command(.delete, "rooms/:room/hands/:hand") { call in
+            let room = try readableRoom(call)
+            let reference = call.path("hand")
+            guard let own = try ownHand(call.claims, reference, in: room) else {
+                try requireInviting(call.claims, to: room)
+                try directory.lowerHand(room: room.sid, hand: reference)
+                await save(room)
+                return Response(status: .noContent)
+            }
+            // The bearer's own hand may be lowered already.
+            guard case .up(let sid) = own else { return Response(status: .noContent) }
+            try directory.lowerHand(room: room.sid, hand: sid)
+            await save(room)
+            return Response(status: .noContent)
+        }
+
+        api.command(.post, "rooms/:room/hands/:hand/accept") { call in
+            let room = try readableRoom(call)
+            try requireInviting(call.claims, to: room)
+            let hand = try directory.acceptHand(
+                room: room.sid,
+                hand: call.path("hand"),
+                by: inviter(call.claims)
+            )
+            await save(room)
+            return try APIResponse.json(HandResource(hand))
+        }
+
+        api.command(.post, "rooms/:room/hands/:hand/reject") { call in
+            let room = try readableRoom(call)
+            try requireInviting(call.claims, to: room)
+            let hand = try directory.rejectHand(room: room.sid, hand: call.path("hand"))
+            await save(room)
+            return try APIResponse.json(HandResource(hand))
+        }
+    }
+
+    private enum OwnHand {
+        case up(sid: String)
+        case down
+    }
+
+    /// Returns the bearer's own hand if the path names it; nil for the hand of another participant.
+    ///
+    /// - Throws: 3065 for a bearer whose connection is lost.
+    private func ownHand(
+        _ claims: AccessClaims,
+        _ reference: String,
+        in room: RoomSummary
+    ) throws(StageError) -> OwnHand? {
+        guard let own = try? directory.participant(claims.identity, in: room.sid), claims.isSelf(own, in: room) else {
+            return nil
+        }
+        let hand = try directory.hands(in: room.sid).first { $0.participantSID == own.sid }
+        guard [own.sid, own.identity, hand?.sid].contains(reference) else { return nil }
+        try directory.requireReady(room: room.sid, participant: own.sid)
+        return hand.map { .up(sid: $0.sid) } ?? .down
     }
 }

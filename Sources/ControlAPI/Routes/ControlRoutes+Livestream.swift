@@ -1,4 +1,4 @@
-import GatewayModel
+import FootlightModel
 import HTTPTypes
 import Hummingbird
 import Stage
@@ -13,7 +13,7 @@ extension ControlRoutes {
             let start = try livestreamStart(body, program: settings.program, by: call.claims)
             try check(body.layout, settings.layout)
             try livestreams.start(room: room.name, targets: start.targets, options: start.options)
-            try await arrange(body.layout, in: room, by: call.claims)
+            try await applyLayout(body.layout, in: room, by: call.claims)
             return try livestream(of: room, status: .accepted)
         }
 
@@ -53,11 +53,11 @@ extension ControlRoutes {
 
         api.read("rooms/:room/egress") { call in
             let room = try readableRoom(call)
-            return try Reply.json(egress(of: room, addresses: addresses(for: call.request)))
+            return try APIResponse.json(egress(of: room, addresses: addresses(for: call.request)))
         }
     }
 
-    /// What a start asks for; it must be what the room's program is.
+    /// Parses a start request; its options must match the room's program.
     func livestreamStart(
         _ body: StartLivestreamBody,
         program: ProgramConfiguration,
@@ -70,7 +70,7 @@ extension ControlRoutes {
         return (try OutputTarget.targets(of: body.outputs, beside: [], program: program, by: claims), options)
     }
 
-    /// How a room's program leaves.
+    /// Returns the state of the room's livestream and HLS.
     func egress(of room: some NamedRoom, isInProgress: Bool = true, addresses: PlaybackAddresses) -> EgressResource {
         guard isInProgress else {
             return EgressResource(livestream: LivestreamStatus(), hls: HLSResource())
@@ -82,24 +82,63 @@ extension ControlRoutes {
         )
     }
 
-    /// Refuses a layout that cannot be had, before anything begins that it was to come along with.
+    /// Validates the layout of a start request before anything is started.
     func check(_ body: LayoutBody?, _ present: LayoutSettings) throws(StageError) {
         guard let body else { return }
         var settings = present
-        try settings.take(body, path: "layout.")
+        try settings.apply(body, path: "layout.")
         try settings.validate(path: "layout.")
     }
 
-    /// Changes the layout along with a start, if that is asked for.
-    func arrange(_ body: LayoutBody?, in room: some NamedRoom, by claims: AccessClaims) async throws {
+    /// Applies the layout of a start request, if there is one.
+    func applyLayout(_ body: LayoutBody?, in room: some NamedRoom, by claims: AccessClaims) async throws {
         guard let body else { return }
         _ = try directory.setLayout(room: room.sid) { (settings) throws(StageError) in
-            try settings.take(body, path: "layout.", isOperator: claims.role == .operator)
+            try settings.apply(body, path: "layout.", isOperator: claims.role == .operator)
         }
-        await keep(room)
+        await save(room)
     }
 
     private func livestream(of room: RoomSummary, status: HTTPResponse.Status) throws -> Response {
-        try Reply.json(LivestreamResource(livestreams.status(room: room.name)), status: status)
+        try APIResponse.json(LivestreamResource(livestreams.status(room: room.name)), status: status)
+    }
+}
+
+extension ControlRoutes {
+    func addHLS(to api: APIRoutes) {
+        api.command(.post, "rooms/:room/hls/start") { call in
+            let room = try broadcastRoom(call)
+            try admitProgram(of: room)
+            let body = try await call.request.decode(StartHLSBody.self, whenEmpty: StartHLSBody())
+            guard let hls else { throw StageError.hlsNotStarted("This gateway offers no playlists") }
+            try check(body.layout, directory.room(room.sid).settings.layout)
+            try hls.start(room: room.name)
+            try await applyLayout(body.layout, in: room, by: call.claims)
+            return try playlist(of: room, call)
+        }
+
+        api.command(.post, "rooms/:room/hls/stop") { call in
+            let room = try broadcastRoom(call)
+            guard let hls else { throw StageError.hlsNotStopped("This gateway offers no playlists") }
+            try hls.stop(room: room.name)
+            return try playlist(of: room, call)
+        }
+    }
+
+    private func playlist(of room: RoomSummary, _ call: APICall) throws -> Response {
+        try APIResponse.json(egress(of: room, addresses: addresses(for: call.request)).hls, status: .accepted)
+    }
+}
+
+extension ControlRoutes {
+    /// Refuses outputs of renditions that the program does not have.
+    ///
+    /// - Throws: 3073 naming the field.
+    func requireRenditions(_ outputs: [OutputBody], of program: ProgramConfiguration) throws(StageError) {
+        let names = program.ladder?.names ?? []
+        for rendition in outputs.compactMap(\.rendition) where !names.contains(rendition) {
+            let rule = names.isEmpty ? "must be left out" : "must be one of \(names.joined(separator: ", "))"
+            throw .invalidParameter("outputs.rendition", rule)
+        }
     }
 }

@@ -1,4 +1,4 @@
-import GatewayModel
+import FootlightModel
 import HTTPTypes
 import Hummingbird
 import Stage
@@ -7,7 +7,7 @@ extension ControlRoutes {
     func addMixer(to api: APIRoutes) {
         api.stream("rooms/:room/levels") { call in
             let room = try readableRoom(call)
-            let place = try streamPlace(call)
+            let slot = try acquireStreamSlot(call)
             let claims = call.claims
             let isLimited = claims.role != .operator && claims.role != .mixer
             let owner = isLimited ? "\(claims.role.rawValue) \(claims.identity) in \(claims.room ?? "")" : nil
@@ -15,27 +15,27 @@ extension ControlRoutes {
                 to: call.request,
                 room: room.sid,
                 owner: owner,
-                client: place,
+                client: slot,
                 isRefused: isRefused(call)
             ) {
                 (try? directory.summary(of: room.sid))?.status != .inProgress
             }
         }
 
-        // Up to ten times a second, so that it is not written down.
-        api.sign("rooms/:room/mixer/report") { call in
+        // Sent up to ten times a second, and therefore not audited.
+        api.postUnaudited("rooms/:room/mixer/report") { call in
             let room = try liveRoom(call)
             try call.claims.requireMixing(room)
             let body = try await call.request.decode(MixerReportBody.self)
             mixerReported(room.name)
             try directory.report(room: room.sid, MixerReport(body))
-            levels.tell(room: room.sid) { LevelsResource(body) }
-            // What somebody wants to see goes along with the answer.
-            let wanted = snapshots.reported(room: room.sid)
-            guard !wanted.isEmpty else { return Response(status: .noContent) }
+            levels.publish(room: room.sid) { LevelsResource(body) }
+            // The response names the requested snapshots.
+            let requested = snapshots.mixerReported(room: room.sid)
+            guard !requested.isEmpty else { return Response(status: .noContent) }
             return Response(
                 status: .noContent,
-                headers: [.footlightSnapshots: wanted.map(\.text).joined(separator: ",")]
+                headers: [.footlightSnapshots: requested.map(\.text).joined(separator: ",")]
             )
         }
 
@@ -46,13 +46,13 @@ extension ControlRoutes {
             guard let kind = Asset.Kind(rawValue: call.query("kind") ?? Asset.Kind.image.rawValue) else {
                 throw StageError.invalidParameter("kind", "must be image or sound")
             }
-            // A mixer that does what strangers' media want of it cannot have the gateway ask elsewhere.
+            // The URL must be part of the room, so that a compromised mixer cannot make the gateway fetch others.
             let view = try directory.room(room.sid)
             let layout = view.settings.layout
             guard layout.addresses.contains(url) || view.participants.contains(where: { $0.avatar?.text == url }) else {
                 throw StageError.assetNotFound
             }
-            // Avatars are participants', and so may be the rest of the layout.
+            // Avatars are set by participants, and so may be the rest of the layout.
             let bytes = try await fetch(url, kind, room.sid, layout.operatorAddresses.contains(url))
             return Response(
                 status: .ok,
@@ -64,7 +64,7 @@ extension ControlRoutes {
 }
 
 extension LevelsResource {
-    /// What a mixer said of hosts with a microphone, and of the program.
+    /// Creates the levels of hosts with a microphone, and of the program, from a mixer's report.
     fileprivate init(_ body: MixerReportBody) {
         let hosts = body.participants.compactMap { entry -> HostLevelResource? in
             guard let level = entry.audioLevel else { return nil }

@@ -1,4 +1,4 @@
-import GatewayModel
+import FootlightModel
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -11,10 +11,10 @@ extension ControlRoutes {
             let recordings = try recorder()
             try admitProgram(of: room)
             try recordings.start(room: room.name)
-            // Kept with the room, so that a restart in mid-show goes on recording.
+            // Persisted with the room, so that recording continues after a restart.
             try directory.setRecorded(room: room.sid, true)
-            await keep(room)
-            return try Reply.json(RecordingResource(recordings.status(room: room.name)), status: .accepted)
+            await save(room)
+            return try APIResponse.json(RecordingResource(recordings.status(room: room.name)), status: .accepted)
         }
 
         api.command(.post, "rooms/:room/recording/stop") { call in
@@ -22,24 +22,24 @@ extension ControlRoutes {
             let recordings = try recorder()
             try recordings.stop(room: room.name)
             try directory.setRecorded(room: room.sid, false)
-            await keep(room)
-            return try Reply.json(RecordingResource(recordings.status(room: room.name)), status: .accepted)
+            await save(room)
+            return try APIResponse.json(RecordingResource(recordings.status(room: room.name)), status: .accepted)
         }
 
         api.read("rooms/:room/recording") { call in
             let room = try readableRoom(call)
-            return try Reply.json(RecordingResource(try recorder().status(room: room.name)))
+            return try APIResponse.json(RecordingResource(try recorder().status(room: room.name)))
         }
 
         api.read("rooms/:room/recordings") { call in
-            let files = try recorder().files(room: call.path("room")).filter { call.claims.mayHave($0) }
-            guard !files.isEmpty || call.claims.mayHaveFiles(of: call.path("room")) else {
+            let files = try recorder().files(room: call.path("room")).filter { call.claims.mayAccess($0) }
+            guard !files.isEmpty || call.claims.mayAccessFiles(of: call.path("room")) else {
                 throw StageError.tokenGrantsInvalid
             }
             let page = try PageRequest(call.request)
-            let (entries, meta) = page.page(of: files) { PageRequest.Mark(at: $0.startedAt, sid: $0.sid) }
+            let (entries, meta) = page.page(of: files) { PageRequest.Cursor(at: $0.startedAt, sid: $0.sid) }
             let addresses = addresses(for: call.request)
-            return try Reply.json(
+            return try APIResponse.json(
                 RecordingList(
                     recordings: entries.map { RecordedFileResource($0, addresses: addresses) },
                     meta: meta
@@ -48,7 +48,7 @@ extension ControlRoutes {
         }
 
         api.read("recordings/:recording") { call in
-            try Reply.json(RecordedFileResource(try file(call), addresses: addresses(for: call.request)))
+            try APIResponse.json(RecordedFileResource(try file(call), addresses: addresses(for: call.request)))
         }
 
         api.read("recordings/:recording/media.mp4") { call in try await media(call) }
@@ -65,20 +65,20 @@ extension ControlRoutes {
         return recordings
     }
 
-    /// The file that the path names, if the bearer may have it.
+    /// Returns the file that the path names.
     ///
-    /// - Throws: 53206, to whoever may not know of it too.
-    private func file(_ call: Call) throws(StageError) -> RecordedFile {
-        guard let file = try recorder().file(call.path("recording")), call.claims.mayHave(file) else {
+    /// - Throws: 53206 if there is none, or if the bearer may not access it.
+    private func file(_ call: APICall) throws(StageError) -> RecordedFile {
+        guard let file = try recorder().file(call.path("recording")), call.claims.mayAccess(file) else {
             throw .recordingNotFound
         }
         return file
     }
 
-    /// The bytes of a file, or a range of them; read by threads for blocking work, as fast as the client takes them.
+    /// Returns the bytes of a file, or a range of them, read on threads for blocking work.
     ///
-    /// Of a file that is being written what is there now: whole fragments, which play.
-    private func media(_ call: Call) async throws -> Response {
+    /// Of a file that is being written, the complete fragments, which are playable.
+    private func media(_ call: APICall) async throws -> Response {
         let file = try file(call)
         guard let path = try recorder().path(file.sid), file.bytes > 0 else { throw StageError.recordingNotFound }
         var headers: HTTPFields = [
@@ -89,7 +89,7 @@ extension ControlRoutes {
         ]
         let range: ClosedRange<Int>
         var status = HTTPResponse.Status.ok
-        switch FileRange(call.request.headers[.range], length: file.bytes) {
+        switch FileByteRange(call.request.headers[.range], length: file.bytes) {
         case .whole:
             range = 0...(file.bytes - 1)
         case .part(let part):
@@ -107,19 +107,45 @@ extension ControlRoutes {
 }
 
 extension AccessClaims {
-    /// Recorded files are for those who run the show.
-    fileprivate func mayHave(_ file: RecordedFile) -> Bool {
+    /// Whether the bearer may access a recorded file.
+    fileprivate func mayAccess(_ file: RecordedFile) -> Bool {
         has(.streaming, in: RecordedRoom(sid: file.roomSID, name: file.roomName))
     }
 
-    /// Whether the bearer may know that a room, in progress or not, has no files.
-    fileprivate func mayHaveFiles(of room: String) -> Bool {
+    /// Whether the bearer may learn that a room, in progress or not, has no files.
+    fileprivate func mayAccessFiles(of room: String) -> Bool {
         has(.streaming, in: RecordedRoom(sid: room, name: room))
     }
 }
 
-/// A room by what its files say of it; it may be over for long.
+/// A room as its recorded files name it; it may have ended long ago.
 private struct RecordedRoom: NamedRoom {
     let sid: String
     let name: String
+}
+
+/// The part of a file that a `Range` header selects (RFC 9110 section 14.2): one range, or the whole file.
+enum FileByteRange: Equatable {
+    /// The header is missing, malformed, or names several ranges.
+    case whole
+    case part(ClosedRange<Int>)
+    /// The range begins after the end of the file.
+    case unsatisfiable
+
+    init(_ header: String?, length: Int) {
+        self = .whole
+        guard let header, header.hasPrefix("bytes="), !header.contains(",") else { return }
+        let ends = header.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }) else { return }
+        switch (Int(ends[0]), Int(ends[1])) {
+        case (let first?, let last?) where first <= last:
+            self = first < length ? .part(first...min(last, length - 1)) : .unsatisfiable
+        case (let first?, nil) where ends[1].isEmpty:
+            self = first < length ? .part(first...(length - 1)) : .unsatisfiable
+        case (nil, let count?) where ends[0].isEmpty:
+            self = count > 0 && length > 0 ? .part(max(0, length - count)...(length - 1)) : .unsatisfiable
+        default:
+            return
+        }
+    }
 }

@@ -1,4 +1,4 @@
-import GatewayModel
+import FootlightModel
 import HTTPTypes
 import Hummingbird
 import Stage
@@ -15,14 +15,14 @@ extension ControlRoutes {
                 try livestreamStart($0, program: settings.program, by: call.claims)
             }
             let room = try directory.create(settings)
-            try await keepNew(room)
-            // HLS begins with the program in any case.
-            if let start { autoStarts.expect(start.targets, start.options, room: room.sid) }
-            return try Reply.json(resource(of: room, for: call.request), status: .created)
+            try await saveNew(room)
+            // HLS starts with the program in any case.
+            if let start { autoStarts.schedule(start.targets, start.options, room: room.sid) }
+            return try APIResponse.json(resource(of: room, for: call.request), status: .created)
         }
 
         api.read("rooms") { call in
-            try call.claims.requireOversight()
+            try call.claims.requireMonitoring()
             let status = try call.query("status").map { name in
                 guard let status = RoomStatus(rawValue: name) else {
                     throw StageError.invalidParameter("status", "must be in-progress or completed")
@@ -30,8 +30,10 @@ extension ControlRoutes {
                 return status
             }
             let rooms = directory.rooms(status)
-            let page = try PageRequest(call.request).page(of: rooms) { PageRequest.Mark(at: $0.createdAt, sid: $0.sid) }
-            return try Reply.json(
+            let page = try PageRequest(call.request).page(of: rooms) {
+                PageRequest.Cursor(at: $0.createdAt, sid: $0.sid)
+            }
+            return try APIResponse.json(
                 RoomList(rooms: page.entries.map { resource(of: $0, for: call.request) }, meta: page.meta)
             )
         }
@@ -39,7 +41,7 @@ extension ControlRoutes {
         api.read("rooms/:room") { call in
             let room = try room(call)
             try call.claims.requireReading(room)
-            return try Reply.json(resource(of: directory.room(room.sid), for: call.request))
+            return try APIResponse.json(resource(of: directory.room(room.sid), for: call.request))
         }
 
         api.command(.post, "rooms/:room") { call in
@@ -50,8 +52,8 @@ extension ControlRoutes {
                 throw StageError.invalidParameter("status", "must be completed")
             }
             try directory.end(room: room.sid)
-            await keep(room)
-            return try Reply.json(resource(of: directory.room(room.sid), for: call.request))
+            await save(room)
+            return try APIResponse.json(resource(of: directory.room(room.sid), for: call.request))
         }
 
         api.command(.post, "rooms/:room/go_live") { call in
@@ -75,24 +77,24 @@ extension ControlRoutes {
         )
     }
 
-    /// Who watches the room; nil for an ended one, whoever plays one of the same name now.
+    /// Returns the room's viewership; nil for an ended room, because a new one may have the same name.
     func audience(of room: RoomView) -> RoomViewership? {
         room.status == .inProgress ? viewership.report(room: room.name) : nil
     }
 
-    private func changed(_ room: RoomView, _ call: Call) async throws -> Response {
-        await keep(room)
-        return try Reply.json(resource(of: room, for: call.request))
+    private func changed(_ room: RoomView, _ call: APICall) async throws -> Response {
+        await save(room)
+        return try APIResponse.json(resource(of: room, for: call.request))
     }
 
-    /// Keeps a room that was just made; one that a restart would forget is not to be relied on, and is taken back.
+    /// Persists a new room, and ends it if that fails, because a restart would lose it.
     ///
     /// - Throws: 53103.
-    func keepNew(_ room: RoomView) async throws(StageError) {
+    func saveNew(_ room: RoomView) async throws(StageError) {
         do {
             try await persist(room.sid)
         } catch {
-            audit.notKept(room, error)
+            audit.notPersisted(room, error)
             try directory.end(room: room.sid)
             throw .roomCreationFailed
         }

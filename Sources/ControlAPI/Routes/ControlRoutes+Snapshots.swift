@@ -5,15 +5,14 @@ import Media
 import NIOCore
 import Stage
 
-/// Pictures of the program.
+/// Routes for still images of the program.
 ///
-/// A JPEG is for whoever may play the program, which is everybody who knows the room's name; a PNG, which costs far more,
-/// is for those who show a token that may read the room.
+/// A JPEG needs no token, like playback; a PNG, which costs far more, needs a token that may read the room.
 extension ControlRoutes {
-    /// The most bytes of a picture: a PNG of 1920x1080 that does not compress at all.
-    private static let largestPicture = 8 << 20
-    /// Seconds for which a reader waits for the first picture.
-    private static let patience = 3.0
+    /// Maximum size of an image in bytes: an incompressible PNG of 1920x1080.
+    private static let maximumImageBytes = 8 << 20
+    /// Maximum time in seconds that a request waits for the first image.
+    private static let timeout = 3.0
 
     func addSnapshots(to router: RouterGroup<BasicRequestContext>) {
         for format in ["jpg", "png"] {
@@ -27,16 +26,16 @@ extension ControlRoutes {
         }
     }
 
-    /// Where a mixer puts what it was asked for.
-    func addSnapshotPosts(to api: APIRoutes) {
-        api.sign("rooms/:room/mixer/snapshot") { call in
+    /// Adds the route where a mixer uploads the requested images.
+    func addSnapshotUploads(to api: APIRoutes) {
+        api.postUnaudited("rooms/:room/mixer/snapshot") { call in
             let room = try liveRoom(call)
             try call.claims.requireMixing(room)
             guard let key = SnapshotKey(call.query("picture") ?? "") else {
                 throw StageError.invalidParameter("picture", "must be jpg or png, a hyphen, and a width there is")
             }
-            let picture = try await call.request.bytes(upTo: Self.largestPicture, else: .bodyTooLarge)
-            snapshots.post(picture, key, room: room.sid)
+            let image = try await call.request.bytes(upTo: Self.maximumImageBytes, else: .bodyTooLarge)
+            snapshots.store(image, key, room: room.sid)
             return Response(status: .noContent)
         }
     }
@@ -57,39 +56,39 @@ extension ControlRoutes {
         } else if format == "png" {
             throw StageError.tokenInvalid
         }
-        guard let place = clientSnapshots.enter(client(request.headers)) else {
+        guard let slot = clientSnapshots.enter(client(request.headers)) else {
             throw StageError.tooManyRequests(retryAfter: 2)
         }
-        defer { place.leave() }
-        let deadline = ContinuousClock.now + .seconds(Self.patience)
+        defer { slot.leave() }
+        let deadline = ContinuousClock.now + .seconds(Self.timeout)
         while true {
-            switch snapshots.ask(key, room: room.sid, isAnonymous: isAnonymous) {
-            case .picture(let picture):
-                return answer(picture, key, request)
-            case .none:
-                throw StageError.snapshotNotThere
+            switch snapshots.request(key, room: room.sid, isAnonymous: isAnonymous) {
+            case .image(let image):
+                return answer(image, key, request)
+            case .noMixer:
+                throw StageError.snapshotNotFound
             case .busy:
                 throw StageError.serverBusy(retryAfter: 2)
-            case .awaited:
+            case .pending:
                 guard ContinuousClock.now < deadline else { throw StageError.serverBusy(retryAfter: 1) }
                 try await Task.sleep(for: .milliseconds(50))
             }
         }
     }
 
-    private func answer(_ picture: SnapshotBoard.Picture, _ key: SnapshotKey, _ request: Request) -> Response {
+    private func answer(_ image: SnapshotStore.Image, _ key: SnapshotKey, _ request: Request) -> Response {
         var headers: HTTPFields = [
             .contentType: key.contentType,
-            .eTag: picture.tag,
-            .lastModified: Self.httpDate(picture.takenAt),
+            .eTag: image.tag,
+            .lastModified: Self.httpDate(image.capturedAt),
             .cacheControl: "public, max-age=2",
         ]
-        if request.headers[.ifNoneMatch] == picture.tag { return Response(status: .notModified, headers: headers) }
-        headers[.contentLength] = String(picture.bytes.readableBytes)
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: picture.bytes))
+        if request.headers[.ifNoneMatch] == image.tag { return Response(status: .notModified, headers: headers) }
+        headers[.contentLength] = String(image.bytes.readableBytes)
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: image.bytes))
     }
 
-    /// A moment as HTTP writes it (RFC 9110 section 5.6.7).
+    /// Formats a time for HTTP (RFC 9110 section 5.6.7).
     private static func httpDate(_ secondsSince1970: Double) -> String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")

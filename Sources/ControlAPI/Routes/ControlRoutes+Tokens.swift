@@ -1,30 +1,30 @@
 import Foundation
-import GatewayModel
+import FootlightModel
 import Hummingbird
 import Stage
 
-/// Revoking access tokens.
+/// Routes that revoke access tokens.
 extension ControlRoutes {
-    /// Seconds for which a token is remembered that is revoked by its id alone; none that we issue is good for longer.
-    private static let longestLifetime = 3650.0 * 86_400
+    /// The time in seconds for which a revocation by id alone is kept; no issued token is valid for longer.
+    private static let maximumLifetime = 3650.0 * 86_400
 
     func addTokens(to api: APIRoutes) {
         api.command(.post, "tokens/revoke") { call in
             try call.claims.requireOperator()
             let body = try await call.request.decode(RevokeTokenBody.self)
             let asked = try await entry(for: body, by: call.claims)
-            // In force from here on, also where it cannot be written to disk.
+            // In force from here on, even if the list cannot be written.
             defer { if tokens.revocations.contains(asked.id) { audit.revoked(asked, by: call.claims) } }
-            return try Reply.json(RevokedTokenResource(await tokens.revocations.revoke(asked)))
+            return try APIResponse.json(RevokedTokenResource(await tokens.revocations.revoke(asked)))
         }
 
         api.read("tokens/revoked") { call in
             try call.claims.requireOperator()
-            // Ordered by time alone, for an id may be any text; two of the same microsecond are as good as never.
+            // Ordered by time only, because an id may be any text; equal microseconds are negligible.
             let (entries, meta) = try PageRequest(call.request).page(of: tokens.revocations.all) {
-                PageRequest.Mark(at: $0.revokedAt, sid: String($0.revokedAt.bitPattern, radix: 16))
+                PageRequest.Cursor(at: $0.revokedAt, sid: String($0.revokedAt.bitPattern, radix: 16))
             }
-            return try Reply.json(RevokedTokenList(tokens: entries.map { RevokedTokenResource($0) }, meta: meta))
+            return try APIResponse.json(RevokedTokenList(tokens: entries.map { RevokedTokenResource($0) }, meta: meta))
         }
 
         api.command(.delete, "tokens/revoked/:token") { call in
@@ -34,14 +34,14 @@ extension ControlRoutes {
         }
     }
 
-    /// Whether the token of a request that is still being answered is good no more; asked again and again.
-    func isRefused(_ call: Call) -> @Sendable () -> Bool {
+    /// Returns a check, evaluated repeatedly, of whether the token of a running request is revoked or expired.
+    func isRefused(_ call: APICall) -> @Sendable () -> Bool {
         { [revocations = tokens.revocations, claims = call.claims] in revocations.isOver(claims) }
     }
 
-    /// What is to be put on the list.
+    /// Returns the list entry for a request.
     ///
-    /// - Throws: 3073 for a body that names no token, or one that is not good anyway.
+    /// - Throws: 3073 for a body that names no token, or a token that is not valid.
     private func entry(
         for body: RevokeTokenBody,
         by bearer: AccessClaims
@@ -49,11 +49,11 @@ extension ControlRoutes {
         let now = Date().timeIntervalSince1970
         switch (body.jti, body.token) {
         case (let id?, nil):
-            guard (1...AccessTokens.longestID).contains(id.utf8.count) else {
-                throw .invalidParameter("jti", "must have 1 to \(AccessTokens.longestID) bytes")
+            guard (1...AccessTokens.maximumIDLength).contains(id.utf8.count) else {
+                throw .invalidParameter("jti", "must have 1 to \(AccessTokens.maximumIDLength) bytes")
             }
-            let end = body.expiresAt?.seconds ?? now + Self.longestLifetime
-            guard end > now, end <= now + Self.longestLifetime else {
+            let end = body.expiresAt?.seconds ?? now + Self.maximumLifetime
+            guard end > now, end <= now + Self.maximumLifetime else {
                 throw .invalidParameter("expires_at", "must be in the next ten years")
             }
             return RevokedToken(id: id, revokedAt: now, revokedBy: bearer.identity, expiresAt: end)
@@ -75,5 +75,18 @@ extension ControlRoutes {
         case (nil, nil), (.some, .some):
             throw .invalidParameter("jti", "or token must be given, and not both")
         }
+    }
+}
+
+extension RevokedTokenResource {
+    init(_ token: RevokedToken) {
+        self.init(
+            jti: token.id,
+            identity: token.identity,
+            role: token.role,
+            revokedAt: Timestamp(token.revokedAt),
+            revokedBy: token.revokedBy,
+            expiresAt: Timestamp(token.expiresAt)
+        )
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
-import GatewayModel
+import FootlightModel
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import Stage
 import Viewership
 
@@ -10,13 +11,13 @@ extension ControlRoutes {
         for ending in ["", ".csv", ".jsonl"] {
             api.read("rooms/:room/viewership\(ending)") { call in
                 let room = try room(call)
-                try call.claims.requireFigures(of: room)
+                try call.claims.requireViewership(of: room)
                 let figures = ViewershipResource(viewership.report(room: room.name))
                 return try ReportFormat(call.request).answer(
                     figures,
                     rows: [figures],
                     name: "\(room.name)-viewership",
-                    timeless: figures.timeless,
+                    withoutTimestamp: figures.withoutTimestamp,
                     to: call.request
                 )
             }
@@ -26,35 +27,35 @@ extension ControlRoutes {
             api.read("viewership/timeseries\(ending)") { call in try await totalTimeseries(call) }
             api.read("viewership/summary\(ending)") { call in try await totalSummary(call) }
             api.read("viewership\(ending)") { call in
-                try call.claims.requireOversight()
-                let totals = ViewershipTotalsResource(allTotals())
+                try call.claims.requireMonitoring()
+                let totals = ViewershipTotalsResource(currentTotals())
                 return try ReportFormat(call.request).answer(
                     totals,
-                    // The last row has no room: it is of all of them.
+                    // The last row has no room: it is the total.
                     rows: totals.rooms + [totals.total],
                     name: "viewership",
-                    timeless: totals.timeless,
+                    withoutTimestamp: totals.withoutTimestamp,
                     to: call.request
                 )
             }
         }
 
         api.read("viewership/events") { call in
-            try call.claims.requireOversight()
-            let place = try streamPlace(call)
+            try call.claims.requireMonitoring()
+            let place = try acquireStreamSlot(call)
             return try totalsStream.response(to: call.request, client: place, isRefused: isRefused(call)) {
-                ViewershipTotalsResource(allTotals())
+                ViewershipTotalsResource(currentTotals())
             }
         }
     }
 
-    /// Makes the event that readers miss who come back; to be called once a second.
-    public func keepTotals() {
-        totalsStream.keep { ViewershipTotalsResource(allTotals()) }
+    /// Renders the event that reconnecting readers missed; to be called once a second.
+    public func recordTotals() {
+        totalsStream.record { ViewershipTotalsResource(currentTotals()) }
     }
 
-    /// All rooms in progress, those that nobody has watched yet included.
-    private func allTotals() -> ViewershipTotals {
+    /// Returns the viewership of all rooms in progress, including those without viewers.
+    private func currentTotals() -> ViewershipTotals {
         var totals = viewership.totals()
         let watched = Set(totals.rooms.map(\.room))
         for room in directory.rooms(.inProgress) where !watched.contains(room.name) {
@@ -63,36 +64,36 @@ extension ControlRoutes {
         return totals
     }
 
-    // MARK: Reports of the settled history
+    // MARK: Reports from the stored history
 
-    /// Steps of a series beyond which a request asks for too much.
-    private static var pointLimit: Int64 { 10_000 }
-    /// Points of a series beyond which a request asks for too much.
-    private static var rowLimit: Int { 100_000 }
-    /// Times away of the sessions on a page beyond which a request asks for too much.
-    private static var gapLimit: Int { 500_000 }
+    /// Maximum number of steps in a series.
+    private static var maximumPoints: Int64 { 10_000 }
+    /// Maximum number of points in a series.
+    private static var maximumRows: Int { 100_000 }
+    /// Maximum number of absences of the sessions on one page.
+    private static var maximumGaps: Int { 500_000 }
 
-    private func timeseries(_ call: Call) async throws -> Response {
+    private func timeseries(_ call: APICall) async throws -> Response {
         let (name, history) = try await reported(call)
         return try await series(call, of: name, history)
     }
 
-    private func totalTimeseries(_ call: Call) async throws -> Response {
-        try call.claims.requireOversight()
+    private func totalTimeseries(_ call: APICall) async throws -> Response {
+        try call.claims.requireMonitoring()
         guard let history else { throw StageError.serverBusy(retryAfter: 5) }
         return try await series(call, of: nil, history)
     }
 
-    /// - Parameter room: Nil for all rooms together.
-    private func series(_ call: Call, of room: String?, _ history: any AudienceHistory) async throws -> Response {
+    /// - Parameter room: The room's name; nil for all rooms together.
+    private func series(_ call: APICall, of room: String?, _ history: any AudienceHistory) async throws -> Response {
         let step = try number(call, "step", usual: 60, in: 60...86_400)
         guard step % 60 == 0 else { throw StageError.invalidParameter("step", "must be whole minutes, in seconds") }
         let (from, to) = try period(call, usual: 3 * 3600)
         let minutes = Int64(step / 60)
         let first = Int64(from / 60) / minutes * minutes
         let last = Int64((to / 60).rounded(.up))
-        guard (last - first) / minutes <= Self.pointLimit else {
-            throw StageError.invalidParameter("step", "makes more than \(Self.pointLimit) steps of this time")
+        guard (last - first) / minutes <= Self.maximumPoints else {
+            throw StageError.invalidParameter("step", "makes more than \(Self.maximumPoints) steps of this time")
         }
         var grouping: ViewershipTimeline.Grouping?
         if let text = call.query("group_by") {
@@ -108,11 +109,11 @@ extension ControlRoutes {
                 to: last,
                 step: minutes,
                 grouping: grouping,
-                limit: Self.rowLimit + 1
+                limit: Self.maximumRows + 1
             )
         }
-        guard rows.count <= Self.rowLimit else {
-            throw StageError.invalidParameter("step", "makes more than \(Self.rowLimit) points of this time")
+        guard rows.count <= Self.maximumRows else {
+            throw StageError.invalidParameter("step", "makes more than \(Self.maximumRows) points of this time")
         }
         let points = ViewershipTimeline(rows, from: first, step: minutes, grouping: grouping).points
             .map { SeriesPointResource($0, step: step) }
@@ -121,16 +122,16 @@ extension ControlRoutes {
         return try ReportFormat(call.request).answer(series, rows: points, name: name, to: call.request)
     }
 
-    private func summary(_ call: Call) async throws -> Response {
+    private func summary(_ call: APICall) async throws -> Response {
         let (name, history) = try await reported(call)
         let broadcast = try await broadcast(call, of: name, history)
-        let summary = try await read { try await settled(broadcast, in: history) }
+        let summary = try await read { try await makeSummary(broadcast, in: history) }
         let format = try ReportFormat(call.request)
         return try format.answer(summary, rows: [summary], name: "\(name)-summary", to: call.request)
     }
 
-    /// A broadcast as a whole, from its history.
-    func settled(_ broadcast: BroadcastRow, in history: any AudienceHistory) async throws -> ViewershipSummary {
+    /// Returns the summary of a broadcast from its history.
+    func makeSummary(_ broadcast: BroadcastRow, in history: any AudienceHistory) async throws -> ViewershipSummary {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
         let figures = BroadcastFigures(
             broadcast: broadcast,
@@ -141,7 +142,7 @@ extension ControlRoutes {
         return ViewershipSummary(figures)
     }
 
-    /// What does not follow from minutes, with the settled peaks once there are such.
+    /// Returns the figures that cannot be derived from minutes, with settled peaks where they exist.
     private func groups(
         of scope: ReportScope,
         in history: any AudienceHistory
@@ -153,8 +154,8 @@ extension ControlRoutes {
         return groups
     }
 
-    private func totalSummary(_ call: Call) async throws -> Response {
-        try call.claims.requireOversight()
+    private func totalSummary(_ call: APICall) async throws -> Response {
+        try call.claims.requireMonitoring()
         guard let history else { throw StageError.serverBusy(retryAfter: 5) }
         let (from, to) = try period(call, usual: 86_400)
         let (first, last) = (Int64(from / 60), Int64((to / 60).rounded(.up)))
@@ -170,17 +171,17 @@ extension ControlRoutes {
             .answer(summary, rows: [summary], name: "viewership-summary", to: call.request)
     }
 
-    /// From when to when a report is; seconds since 1970.
+    /// Parses the period of a report in seconds since 1970.
     ///
-    /// - Parameter usual: how long it is when its beginning is left out.
-    private func period(_ call: Call, usual: Double) throws(StageError) -> (from: Double, to: Double) {
+    /// - Parameter usual: The default length in seconds if the beginning is missing.
+    private func period(_ call: APICall, usual: Double) throws(StageError) -> (from: Double, to: Double) {
         let to = try time(call, "to") ?? Date().timeIntervalSince1970 + 60
         let from = try time(call, "from") ?? max(0, to - usual)
         guard from < to else { throw .invalidParameter("from", "must be before to") }
         return (from, to)
     }
 
-    private func sessions(_ call: Call) async throws -> Response {
+    private func sessions(_ call: APICall) async throws -> Response {
         let (name, history) = try await reported(call)
         let broadcast = try await broadcast(call, of: name, history)
         let format = try ReportFormat(call.request)
@@ -210,7 +211,7 @@ extension ControlRoutes {
         return response
     }
 
-    /// When the sessions of a page were away, by their code.
+    /// Returns the absences of the sessions on a page, by session code.
     private func gaps(
         of page: [SessionRow],
         epoch: Int64,
@@ -218,24 +219,24 @@ extension ControlRoutes {
     ) async throws -> [UInt64: [GapRow]] {
         guard let first = page.first, let last = page.last else { return [:] }
         let gaps = try await read {
-            try await history.gaps(epoch: epoch, from: first, through: last, limit: Self.gapLimit + 1)
+            try await history.gaps(epoch: epoch, from: first, through: last, limit: Self.maximumGaps + 1)
         }
-        guard gaps.count <= Self.gapLimit else {
-            throw StageError.invalidParameter("page_size", "makes more than \(Self.gapLimit) times away of a page")
+        guard gaps.count <= Self.maximumGaps else {
+            throw StageError.invalidParameter("page_size", "makes more than \(Self.maximumGaps) times away of a page")
         }
         return Dictionary(grouping: gaps, by: \.code)
     }
 
-    /// The room that a report is about, which the stage may have forgotten, and where the history of it is.
-    private func reported(_ call: Call) async throws -> (room: String, history: any AudienceHistory) {
+    /// Returns the room of a report, which the stage may have forgotten, and its history.
+    private func reported(_ call: APICall) async throws -> (room: String, history: any AudienceHistory) {
         guard let history else { throw StageError.serverBusy(retryAfter: 5) }
         let name: String
         do throws(StageError) {
             let found = try room(call)
-            try call.claims.requireFigures(of: found)
+            try call.claims.requireViewership(of: found)
             name = found.name
         } catch {
-            guard error == .roomNotFound, (try? call.claims.requireOversight()) != nil else { throw error }
+            guard error == .roomNotFound, (try? call.claims.requireMonitoring()) != nil else { throw error }
             let known = try await read { try await history.broadcasts(room: call.path("room"), limit: 1) }
             guard !known.isEmpty else { throw error }
             name = call.path("room")
@@ -243,9 +244,9 @@ extension ControlRoutes {
         return (name, history)
     }
 
-    /// The broadcast that a report is about: the latest, or the one that was on at `at`.
+    /// Returns the broadcast of a report: the latest, or the one on air at `at`.
     private func broadcast(
-        _ call: Call,
+        _ call: APICall,
         of room: String,
         _ history: any AudienceHistory
     ) async throws -> BroadcastRow {
@@ -264,7 +265,7 @@ extension ControlRoutes {
         }
     }
 
-    private func time(_ call: Call, _ name: String) throws(StageError) -> Double? {
+    private func time(_ call: APICall, _ name: String) throws(StageError) -> Double? {
         guard let text = call.query(name) else { return nil }
         guard let seconds = Timestamp(text)?.seconds ?? Double(text), (0...1e11).contains(seconds) else {
             throw .invalidParameter(name, "must be a time in RFC 3339, or seconds since 1970")
@@ -273,7 +274,7 @@ extension ControlRoutes {
     }
 
     private func number(
-        _ call: Call,
+        _ call: APICall,
         _ name: String,
         usual: Int,
         in range: ClosedRange<Int>
@@ -287,6 +288,73 @@ extension ControlRoutes {
 }
 
 extension HTTPField.Name {
-    /// Where a table goes on.
+    /// The token of the next page of a table.
     fileprivate static let nextPageToken = Self("X-Next-Page-Token") ?? .cacheControl
+}
+
+extension ControlRoutes {
+    /// Adds the route for player reports: CMCD version 2 in event mode (CTA-5004-B), one report per line of the body.
+    ///
+    /// Players have no token. A report counts for the session that it names, whose id is signed, or for a room that it
+    /// names and that is on air.
+    func addCMCDReports(to group: RouterGroup<BasicRequestContext>) {
+        group.post("cmcd") { request, _ -> Response in
+            let body = try await request.bytes(upTo: Self.maximumReportBytes, else: .bodyTooLarge)
+            let room = request.uri.queryParameters.get("room")
+            let sid = request.uri.queryParameters.get("sid")
+            let player = reporter(request.headers)
+            for line in String(buffer: body).split(whereSeparator: \.isNewline).prefix(Self.maximumReportLines) {
+                var report = PlayerReport(CMCDItems(String(line)))
+                if report.sid == nil { report.sid = sid }
+                _ = viewership.receive(report, room: room, from: player)
+            }
+            // The result is not revealed, and players must not retry.
+            return Response(status: .noContent, headers: [.accessControlAllowOrigin: "*"])
+        }
+
+        // A page of another origin may send the report's content type only after a preflight (Fetch standard, "CORS
+        // protocol").
+        group.on("cmcd", method: .options) { _, _ -> Response in
+            Response(
+                status: .noContent,
+                headers: [
+                    .accessControlAllowOrigin: "*",
+                    .accessControlAllowMethods: "POST",
+                    .accessControlAllowHeaders: "Content-Type, Authorization",
+                    .accessControlMaxAge: "86400",
+                ]
+            )
+        }
+    }
+
+    private static var maximumReportBytes: Int { 16 * 1024 }
+    /// Maximum number of reports read from one body.
+    private static var maximumReportLines: Int { 32 }
+}
+
+extension ControlRoutes {
+    /// Adds the route for access logs of CDNs and other servers, in JSON Lines.
+    ///
+    /// A log covers all viewers of the server, so the route requires the token of a relay or an operator.
+    func addCDNLogs(to api: APIRoutes) {
+        guard let logs else { return }
+        api.postFromMachine("cdn-logs") { call in
+            try call.claims.requireLogUpload()
+            var room: String?
+            if let bound = call.claims.room {
+                guard let found = try? directory.summary(of: bound) else { throw StageError.tokenGrantsInvalid }
+                room = found.name
+            }
+            // The header is optional: gzip is detected from the first bytes.
+            let coding = call.request.headers[.contentEncoding]?.lowercased() ?? "identity"
+            guard ["identity", "gzip", "x-gzip"].contains(coding) else {
+                throw StageError.malformed("Content-Encoding must be gzip, or left out")
+            }
+            let limit = logs.bodyLimit
+            let receipt = try await logs.read(of: call.claims.identity, room: room) { () async throws(StageError) in
+                try await call.request.bytes(upTo: limit, else: .bodyTooLarge(limit: limit))
+            }
+            return try APIResponse.json(receipt)
+        }
+    }
 }

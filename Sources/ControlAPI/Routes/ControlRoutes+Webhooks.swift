@@ -1,10 +1,10 @@
-import GatewayModel
+import FootlightModel
 import HTTPTypes
 import Hummingbird
 import Stage
 import Webhooks
 
-/// Whom the gateway tells what happens; for operators alone.
+/// Routes for webhook endpoints; for operators only.
 extension ControlRoutes {
     func addWebhooks(to api: APIRoutes) {
         api.command(.post, "webhooks") { call in
@@ -12,17 +12,17 @@ extension ControlRoutes {
             let draft = try WebhookDraft(try await call.request.decode(CreateWebhookBody.self))
             let endpoint = try await refusing { () async throws(WebhookFault) in try await webhooks.create(draft) }
             let resource = WebhookResource(endpoint, pending: 0, showsSecret: true)
-            return try Reply.json(resource, status: .created)
+            return try APIResponse.json(resource, status: .created)
         }
 
         api.read("webhooks") { call in
             let webhooks = try webhooks(for: call)
-            return try Reply.json(WebhookList(webhooks: webhooks.endpoints().map { resource(of: $0, webhooks) }))
+            return try APIResponse.json(WebhookList(webhooks: webhooks.endpoints().map { resource(of: $0, webhooks) }))
         }
 
         api.read("webhooks/:webhook") { call in
             let webhooks = try webhooks(for: call)
-            return try Reply.json(resource(of: try endpoint(call, webhooks), webhooks))
+            return try APIResponse.json(resource(of: try endpoint(call, webhooks), webhooks))
         }
 
         api.command(.patch, "webhooks/:webhook") { call in
@@ -30,7 +30,7 @@ extension ControlRoutes {
             let draft = try WebhookDraft(try await call.request.decode(UpdateWebhookBody.self))
             let id = try endpoint(call, webhooks).id
             let endpoint = try await refusing { () async throws(WebhookFault) in try await webhooks.change(id, draft) }
-            return try Reply.json(resource(of: endpoint, webhooks))
+            return try APIResponse.json(resource(of: endpoint, webhooks))
         }
 
         api.command(.delete, "webhooks/:webhook") { call in
@@ -44,7 +44,7 @@ extension ControlRoutes {
             let webhooks = try webhooks(for: call)
             let id = try endpoint(call, webhooks).id
             let endpoint = try await refusing { () async throws(WebhookFault) in try await webhooks.rotate(id) }
-            return try Reply.json(
+            return try APIResponse.json(
                 WebhookResource(endpoint, pending: webhooks.pending(of: id), showsSecret: true)
             )
         }
@@ -56,7 +56,7 @@ extension ControlRoutes {
             let attempt = try await refusing { () async throws(WebhookFault) in
                 try await webhooks.test(endpoint.id, type: WebhookType.test, data: data)
             }
-            return try Reply.json(WebhookAttemptResource(attempt))
+            return try APIResponse.json(WebhookAttemptResource(attempt))
         }
 
         api.read("webhooks/:webhook/deliveries") { call in
@@ -67,7 +67,7 @@ extension ControlRoutes {
             let records = try await refusing { () async throws(WebhookFault) in
                 try await webhooks.deliveries(of: id, before: before, limit: size)
             }
-            return try Reply.json(
+            return try APIResponse.json(
                 WebhookDeliveryList(
                     deliveries: records.map { WebhookDeliveryResource($0) },
                     meta: PageResource(
@@ -79,14 +79,14 @@ extension ControlRoutes {
         }
     }
 
-    /// - Throws: 20106 for anybody but an operator; 53006 where there are no webhooks.
-    private func webhooks(for call: Call) throws(StageError) -> WebhookDispatcher {
+    /// - Throws: 20106 unless the bearer is an operator; 53006 if the gateway has no webhooks.
+    private func webhooks(for call: APICall) throws(StageError) -> WebhookDispatcher {
         try call.claims.requireOperator()
         guard let webhooks else { throw .serverBusy(retryAfter: nil) }
         return webhooks
     }
 
-    private func endpoint(_ call: Call, _ webhooks: WebhookDispatcher) throws(StageError) -> WebhookEndpoint {
+    private func endpoint(_ call: APICall, _ webhooks: WebhookDispatcher) throws(StageError) -> WebhookEndpoint {
         do {
             return try webhooks.endpoint(call.path("webhook"))
         } catch {
@@ -98,8 +98,8 @@ extension ControlRoutes {
         WebhookResource(endpoint, pending: webhooks.pending(of: endpoint.id), showsSecret: false)
     }
 
-    /// Where a page begins; nil for the first.
-    private func place(_ call: Call) throws(StageError) -> Int64? {
+    /// Parses the page token; nil for the first page.
+    private func place(_ call: APICall) throws(StageError) -> Int64? {
         guard let text = call.query("page_token"), !text.isEmpty else { return nil }
         guard let place = Int64(text), place > 0 else {
             throw .invalidParameter("page_token", "must be the next_page_token of an earlier answer")
@@ -115,5 +115,41 @@ extension ControlRoutes {
         } catch {
             throw StageError(error)
         }
+    }
+}
+
+// The errors of webhooks; the codes are the HTTP status, because no source system defines any.
+
+extension StageError {
+    /// 404: the webhook does not exist.
+    static let webhookNotFound = StageError(
+        code: 404,
+        name: "WebhookNotFoundError",
+        message: "There is no such webhook",
+        cause: "It was deleted, or it never was",
+        solution: "List the webhooks",
+        status: 404
+    )
+
+    /// 409: the gateway has the maximum number of webhooks.
+    static func tooManyWebhooks(_ limit: Int) -> StageError {
+        StageError(
+            code: 409,
+            name: "WebhookLimitReachedError",
+            message: "There are \(limit) webhooks already",
+            cause: "The gateway is at its limit of webhooks",
+            solution: "Delete one that is not needed any more, or raise webhooks.maximum",
+            status: 409
+        )
+    }
+
+    init(_ fault: WebhookFault) {
+        self =
+            switch fault {
+            case .notFound: .webhookNotFound
+            case .tooMany(let limit): .tooManyWebhooks(limit)
+            case .invalid(let field, let rule): .invalidParameter(field, rule)
+            case .unavailable: .serverBusy(retryAfter: 5)
+            }
     }
 }

@@ -1,8 +1,9 @@
-import GatewayModel
+import FootlightModel
 import Stage
+import Viewership
 
 extension EventResource {
-    /// - Parameter context: What events do not bring along themselves.
+    /// - Parameter context: The data that events do not contain themselves.
     init(_ event: StageEvent, context: EventContext) {
         self.init(
             type: event.name.rawValue,
@@ -38,7 +39,7 @@ extension EventResource {
             set(what, of: view)
         case .trackUnpublished(let what, let view, let why):
             set(what, of: view)
-            // Once more with its last state, but no longer offered.
+            // The track's last state, marked as no longer published.
             track?.published = false
             track?.subscribed = false
             reason = why.rawValue
@@ -69,7 +70,7 @@ extension EventResource {
         }
     }
 
-    /// The code that says that a host's media is lost, and not its connection to the API.
+    /// The code of a lost media connection, as opposed to a lost signalling connection.
     private static let mediaCode = 53405
 
     private mutating func setEgress(_ event: StageEvent, _ context: EventContext) {
@@ -95,5 +96,73 @@ extension EventResource {
         let resource = LayoutResource(view)
         layout = resource
         tiles = resource.tiles
+    }
+}
+
+/// The data that an encoded event needs besides the event: the addresses as the reader knows them, and viewer counts,
+/// which are read only for events that contain them.
+struct EventContext: Sendable {
+    let routes: ControlRoutes
+    let addresses: PlaybackAddresses
+
+    func room(_ view: RoomView) -> RoomResource {
+        RoomResource(
+            view,
+            audience: routes.audience(of: view),
+            egress: routes.egress(of: view, isInProgress: view.status == .inProgress, addresses: addresses),
+            addresses: addresses
+        )
+    }
+
+    /// Returns the current counts of the event's room; nil if the room is gone.
+    func counts(_ event: StageEvent) -> CountsResource? {
+        guard let room = try? routes.directory.summary(of: event.roomSID) else { return nil }
+        return CountsResource(room.counts, audience: routes.viewership.report(room: event.roomName))
+    }
+
+    func viewership(_ event: StageEvent) -> ViewershipResource {
+        ViewershipResource(routes.viewership.report(room: event.roomName))
+    }
+
+    func playlist(_ status: HLSStatus, _ event: StageEvent) -> HLSResource {
+        HLSResource(status, room: event.roomName, addresses: addresses)
+    }
+}
+
+extension CustomEventResource {
+    init(_ event: CustomEvent) {
+        self.init(
+            type: event.type,
+            data: MetadataText.metadata(of: event.data),
+            participantSID: event.sender?.participantSID,
+            identity: event.sender?.identity
+        )
+    }
+}
+
+extension CustomEvent {
+    /// Parses a request; the size of the data is checked when the event is sent.
+    init(_ body: SendEventBody, from sender: Sender?) throws {
+        self.init(
+            type: body.type,
+            data: try body.data.map { try MetadataText.text(of: $0) } ?? Self.emptyData,
+            sender: sender
+        )
+    }
+}
+
+extension ErrorResource {
+    init(_ error: StageError) {
+        self.init(
+            code: error.code,
+            name: error.name,
+            message: error.message,
+            cause: error.cause,
+            solution: error.solution,
+            status: error.status,
+            retryable: error.isRetryable,
+            retryAfter: error.retryAfter,
+            moreInfo: "/docs/errors/\(error.code)"
+        )
     }
 }

@@ -1,4 +1,5 @@
-import GatewayModel
+import Foundation
+import FootlightModel
 import Stage
 
 extension ParticipantResource {
@@ -37,7 +38,7 @@ extension TrackResource {
             sid: track.sid,
             name: track.name.rawValue,
             kind: track.name.kind.rawValue,
-            // A track that is not published is not there.
+            // The stage holds published tracks only.
             published: true,
             subscribed: track.isSubscribed,
             enabled: track.isEnabled,
@@ -60,5 +61,191 @@ extension IngestResource {
                 screenStreamKey: credentials.screenStreamKey
             )
         )
+    }
+}
+
+extension JoinAnswer {
+    /// - Parameters:
+    ///   - room: The room's resource.
+    ///   - viewerToken: The session id of the participant's players.
+    init(_ result: JoinResult, room: RoomResource, viewerToken: String?, addresses: PlaybackAddresses) {
+        let name = result.room.name
+        self.init(
+            participant: ParticipantResource(result.participant),
+            sessionID: result.sessionID,
+            room: room,
+            participants: result.room.participants.map { ParticipantResource($0) },
+            tiles: result.room.tiles.map { TileResource($0) },
+            ingest: IngestResource(result.credentials, addresses: addresses),
+            callSettings: CallSettingsResource(result.callSettings),
+            connectOptions: ConnectOptionsResource(result.callSettings, of: result.participant),
+            playback: PlaybackResource(room: name, addresses: addresses, viewerToken: viewerToken),
+            eventsURL: addresses.api(
+                "rooms/\(name)/events?participant=\(result.participant.sid)&session_id=\(result.sessionID)"
+            ),
+            heartbeatInterval: RoomDirectory.heartbeatInterval,
+            sessionTimeout: Self.sessionTimeout,
+            fastReconnectDeadline: Self.fastReconnectDeadline
+        )
+    }
+
+    /// The timeouts of a session in seconds: it ends this long after the connection is lost; before the deadline it
+    /// resumes.
+    private static let sessionTimeout = 30
+    private static let fastReconnectDeadline = 15
+}
+
+extension CallSettings {
+    /// Parses the settings of a join request; a host's bitrate is limited by its token.
+    ///
+    /// - Throws: 3073 for an unknown camera position.
+    init(_ body: JoinBody, limit: Int?) throws(StageError) {
+        let options = body.connectOptions
+        let asked = options?.maxBitrate
+        try self.init(body.callSettings)
+        maximumBitrate = limit.map { min(asked ?? $0, $0) } ?? asked
+        width = options?.width
+        height = options?.height
+    }
+
+    /// Parses which devices are on.
+    ///
+    /// - Throws: 3073 for an unknown camera position.
+    init(_ body: CallSettingsBody?) throws(StageError) {
+        self.init(
+            isAudioOn: body?.audioOn,
+            isVideoOn: body?.videoOn,
+            isSpeakerOn: body?.speakerOn,
+            isAudioOutputOn: body?.audioOutputOn
+        )
+        guard let name = body?.cameraPosition else { return }
+        guard let position = CameraPosition(rawValue: name) else {
+            throw .invalidParameter("call_settings.camera_position", "must be front or back")
+        }
+        cameraPosition = position
+    }
+}
+
+extension CallSettingsResource {
+    /// Creates a resource from effective settings.
+    init(_ settings: CallSettings) {
+        self.init(
+            audioOn: settings.isAudioOn ?? true,
+            videoOn: settings.isVideoOn ?? true,
+            speakerOn: settings.isSpeakerOn ?? true,
+            audioOutputOn: settings.isAudioOutputOn ?? true,
+            cameraPosition: (settings.cameraPosition ?? .front).rawValue
+        )
+    }
+}
+
+extension ConnectOptionsResource {
+    init?(_ settings: CallSettings, of participant: ParticipantView) {
+        guard participant.mode == .sendAndReceive, let bitrate = settings.maximumBitrate, let width = settings.width,
+            let height = settings.height
+        else { return nil }
+        self.init(maxBitrate: bitrate, width: width, height: height)
+    }
+}
+
+extension SyncResource {
+    init(_ sync: HostSync) {
+        self.init(
+            targetMS: sync.target,
+            offsetMS: sync.offset,
+            driftPPM: sync.drift,
+            bufferMS: sync.buffer,
+            late: sync.late,
+            duplicated: sync.duplicated,
+            dropped: sync.dropped
+        )
+    }
+}
+
+extension HostSync {
+    /// Creates the statistics from a mixer's report.
+    init(_ body: SyncResource) {
+        self.init(
+            target: body.targetMS,
+            offset: body.offsetMS,
+            drift: body.driftPPM,
+            buffer: body.bufferMS,
+            late: body.late,
+            duplicated: body.duplicated,
+            dropped: body.dropped
+        )
+    }
+}
+
+extension TrackName {
+    /// Parses a track's name as clients and tokens write it, including the names of other systems.
+    init?(named wireName: String) {
+        switch wireName {
+        case "microphone": self = .mic
+        case "screen_share": self = .screen
+        default: self.init(rawValue: wireName)
+        }
+    }
+}
+
+extension PinResource {
+    init(_ pin: Pin) {
+        self.init(isLocal: pin.isLocal, pinType: pin.type.rawValue, pinnedAt: Timestamp(pin.pinnedAt))
+    }
+}
+
+extension HandResource {
+    init(_ hand: Hand) {
+        self.init(
+            sid: hand.sid,
+            participantSID: hand.participantSID,
+            identity: hand.identity,
+            raisedAt: Timestamp(hand.raisedAt),
+            expiresAt: Timestamp(hand.expiresAt)
+        )
+    }
+}
+
+extension InvitationResource {
+    init(_ invitation: Invitation) {
+        self.init(
+            sid: invitation.sid,
+            roomSID: invitation.roomSID,
+            room: invitation.roomName,
+            inviter: invitation.inviter,
+            mode: invitation.mode.rawValue,
+            state: invitation.state.rawValue,
+            invitees: invitation.invitees.map { InviteeResource($0) },
+            createdAt: Timestamp(invitation.createdAt),
+            expiresAt: Timestamp(invitation.expiresAt)
+        )
+    }
+}
+
+extension InviteeResource {
+    init(_ invitee: Invitee) {
+        self.init(
+            identity: invitee.identity,
+            state: invitee.state.rawValue,
+            changedAt: invitee.changedAt.map { Timestamp($0) }
+        )
+    }
+}
+
+/// Converts metadata between the API's JSON object and the canonical text that the stage stores.
+enum MetadataText {
+    /// Returns the canonical text: sorted keys, no spaces.
+    static func text(of metadata: [String: AnyJSON]) throws -> String {
+        String(decoding: try WireJSON.encode(metadata), as: UTF8.self)
+    }
+
+    /// Returns the metadata of a stored text; empty if the text is malformed.
+    static func metadata(of text: String) -> [String: AnyJSON] {
+        guard text != JoinRequest.emptyMetadata else { return [:] }
+        do {
+            return try WireJSON.decode([String: AnyJSON].self, from: Data(text.utf8))
+        } catch {
+            return [:]
+        }
     }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import GatewayModel
+import FootlightModel
 import Stage
 import Viewership
 
@@ -31,10 +31,10 @@ extension ViewershipResource {
 
 extension BreakdownResource {
     init(_ report: RoomViewership) {
-        let ways = PlaybackProtocol.allCases.map { ($0.rawValue, report.byProtocol[$0] ?? 0) }
+        let protocols = PlaybackProtocol.allCases.map { ($0.rawValue, report.byProtocol[$0] ?? 0) }
         let players = ClientClass.allCases.map { ($0.rawValue, report.byClient[$0] ?? 0) }
         self.init(
-            byProtocol: Dictionary(uniqueKeysWithValues: ways),
+            byProtocol: Dictionary(uniqueKeysWithValues: protocols),
             byRendition: report.byRendition,
             byRegion: report.byRegion,
             byClient: Dictionary(uniqueKeysWithValues: players)
@@ -63,8 +63,8 @@ extension ViewershipTotalsResource {
 }
 
 extension ViewershipResource {
-    /// The figures without the moment that they are of; as long as time goes on at all.
-    var timeless: ViewershipResource {
+    /// The figures without their time, and with a coarse staleness.
+    var withoutTimestamp: ViewershipResource {
         var figures = self
         figures.asOf = Timestamp(0)
         figures.staleMs = staleMs / 3000
@@ -73,8 +73,360 @@ extension ViewershipResource {
 }
 
 extension ViewershipTotalsResource {
-    /// The figures without the moment that they are of.
-    var timeless: ViewershipTotalsResource {
-        ViewershipTotalsResource(total: total.timeless, rooms: rooms.map(\.timeless))
+    /// The figures without their time.
+    var withoutTimestamp: ViewershipTotalsResource {
+        ViewershipTotalsResource(total: total.withoutTimestamp, rooms: rooms.map(\.withoutTimestamp))
+    }
+}
+
+extension Timestamp {
+    /// - Parameter milliseconds: Milliseconds since 1970.
+    init(milliseconds: Int64) {
+        self.init(Double(milliseconds) / 1000)
+    }
+}
+
+extension ViewershipSummary {
+    init(_ figures: BroadcastFigures) {
+        let broadcast = figures.broadcast
+        self.init(
+            room: broadcast.room,
+            beganAt: Timestamp(milliseconds: broadcast.began),
+            endedAt: broadcast.ended.map { Timestamp(milliseconds: $0) }
+        )
+        let whole = figures.whole
+        let watched = Double(whole.watched) / 1000
+        onAirSeconds = Double(figures.duration) / 1000
+        let peak = whole.figures.settledPeak
+        peakViewers = peak?.viewers ?? broadcast.peak
+        peakAt = (peak?.at ?? broadcast.peakAt).map { Timestamp(milliseconds: $0) }
+        peakKind = whole.figures.peakKind
+        peakNote = whole.figures.peakNote
+        livePeakViewers = broadcast.peak
+        averageViewers = figures.average(of: whole)
+        averageMinuteAudience = averageViewers
+        averageMinuteAudienceMinutes = Double(figures.duration) / 60_000
+        joins = whole.joins
+        leaves = whole.leaves
+        switches = whole.switches
+        uniques = UniquesResource(broadcast.uniques)
+        watchHours = watched / 3600
+        averageWatchSeconds = whole.joins > 0 ? watched / Double(whole.joins) : 0
+        averageStartupSeconds = whole.startup.average(of: whole.startups)
+        stalledSeconds = Double(whole.stalled) / 1000
+        rebufferRatio = whole.stalled.part(ofWatched: whole.watched)
+        coverage = figures.coverage
+        excluded = Dictionary(uniqueKeysWithValues: zip(ExclusionReason.allCases.map(\.rawValue), broadcast.excluded))
+        byProtocol = figures.resources(.playback)
+        byRendition = figures.resources(.rendition)
+        byRegion = figures.resources(.region)
+        byClient = figures.resources(.client)
+    }
+}
+
+extension ViewershipPeriod {
+    /// - Parameters: Minutes since 1970.
+    init(_ figures: PeriodFigures, from: Int64, to: Int64) {
+        self.init(from: Timestamp(milliseconds: from * 60_000), to: Timestamp(milliseconds: to * 60_000))
+        let whole = figures.whole
+        broadcasts = figures.air.broadcasts
+        onAirSeconds = Double(figures.air.duration) / 1000
+        let (live, settled) = (figures.air.peak, whole.figures.settledPeak)
+        peakViewers = settled?.viewers ?? live?.viewers ?? 0
+        peakAt = (settled?.at ?? live.map { $0.minute * 60_000 }).map { Timestamp(milliseconds: $0) }
+        peakKind = whole.figures.peakKind
+        peakNote = whole.figures.peakNote
+        livePeakViewers = live?.viewers ?? 0
+        averageViewers = figures.average(of: whole)
+        averageMinuteAudience = averageViewers
+        averageMinuteAudienceMinutes = Double(figures.air.duration) / 60_000
+        joins = whole.joins
+        leaves = whole.leaves
+        switches = whole.switches
+        uniques = whole.figures.uniques.map { UniquesResource($0) }
+        watchHours = Double(whole.watched) / 3_600_000
+        averageWatchSeconds = whole.joins > 0 ? Double(whole.watched) / 1000 / Double(whole.joins) : 0
+        averageStartupSeconds = whole.startup.average(of: whole.startups)
+        stalledSeconds = Double(whole.stalled) / 1000
+        rebufferRatio = whole.stalled.part(ofWatched: whole.watched)
+        byProtocol = figures.resources(.playback)
+        byRendition = figures.resources(.rendition)
+        byRegion = figures.resources(.region)
+        byClient = figures.resources(.client)
+    }
+}
+
+/// The figures of all viewers and of each group.
+private protocol GroupedFigures {
+    var slices: AudienceSlices { get }
+    func average(of slice: AudienceSlices.Slice) -> Double
+}
+
+extension BroadcastFigures: GroupedFigures {}
+extension PeriodFigures: GroupedFigures {}
+
+extension GroupedFigures {
+    fileprivate func resources(_ grouping: ViewershipTimeline.Grouping) -> [String: ViewershipSliceResource] {
+        slices[grouping].mapValues { ViewershipSliceResource($0, average: average(of: $0)) }
+    }
+}
+
+extension GroupFigures {
+    fileprivate var peakKind: String { settledPeak == nil ? "live" : "settled" }
+
+    /// The explanation why the settled peak exceeds the live one; nil if it does not.
+    fileprivate var peakNote: String? {
+        guard let settledPeak, settledPeak.viewers > peak ?? 0 else { return nil }
+        return "Settled, viewers count from their first media or playlist; live they did from the proof, seconds later."
+    }
+}
+
+extension ViewershipSliceResource {
+    /// - Parameter average: The average number of viewers over the time on air.
+    fileprivate init(_ slice: AudienceSlices.Slice, average: Double) {
+        self.init()
+        joins = slice.joins
+        leaves = slice.leaves
+        switches = slice.switches
+        uniques = slice.figures.uniques.map { UniquesResource($0) }
+        peakViewers = slice.figures.settledPeak?.viewers ?? slice.figures.peak
+        peakKind = slice.figures.peakKind
+        peakNote = slice.figures.peakNote
+        livePeakViewers = slice.figures.peak
+        averageViewers = average
+        averageMinuteAudience = average
+        watchTimeSeconds = Double(slice.watched) / 1000
+        averageStartupSeconds = slice.startup.average(of: slice.startups)
+        stalledSeconds = Double(slice.stalled) / 1000
+        rebufferRatio = slice.stalled.part(ofWatched: slice.watched)
+    }
+}
+
+extension Int64 {
+    /// Returns the average in seconds of a sum of milliseconds over `count` viewers; nil if there are none.
+    fileprivate func average(of count: Int) -> Double? {
+        count > 0 ? Double(self) / 1000 / Double(count) : nil
+    }
+
+    /// Returns the share of a wait in the watch time, which includes waits but not pauses.
+    fileprivate func part(ofWatched watched: Int64) -> Double {
+        self > 0 ? Double(self) / Double(Swift.max(watched, self)) : 0
+    }
+}
+
+extension SeriesPointResource {
+    /// - Parameter step: Seconds.
+    init(_ point: ViewershipTimeline.Point, step: Int) {
+        self.init(
+            at: Timestamp(milliseconds: point.at),
+            group: point.group,
+            averageViewers: Double(point.watched) / 1000 / Double(step),
+            peakViewers: point.peak,
+            joins: point.joins,
+            leaves: point.leaves,
+            watchTimeSeconds: Double(point.watched) / 1000,
+            averageStartupSeconds: point.startup.average(of: point.startups),
+            stalledSeconds: Double(point.stalled) / 1000
+        )
+    }
+}
+
+extension ViewerSessionResource {
+    /// - Parameter gaps: The absences of all playbacks with the row's code.
+    init(_ row: SessionRow, gaps: [GapRow]) {
+        self.init(
+            id: String(row.code, radix: 16),
+            startedAt: Timestamp(milliseconds: row.start),
+            endedAt: row.end.map { Timestamp(milliseconds: $0) },
+            away: gaps.filter { row.start <= $0.from && $0.to <= row.end ?? .max }.map {
+                AbsenceResource(from: Timestamp(milliseconds: $0.from), to: Timestamp(milliseconds: $0.to))
+            },
+            watchTimeSeconds: Double(row.watched) / 1000,
+            stalledSeconds: Double(row.stalled) / 1000,
+            playback: row.dimensions.playback.rawValue,
+            rendition: row.dimensions.rendition,
+            renditions: row.renditions,
+            region: row.dimensions.region,
+            client: row.dimensions.client.rawValue,
+            switches: row.switches,
+            bytes: Int(clamping: row.bytes),
+            endReason: row.reason?.rawValue
+        )
+    }
+}
+
+extension SeriesPointResource: ReportRow {
+    static var columns: [String] {
+        ["at", "group", "average_viewers", "peak_viewers", "joins", "leaves", "watch_time_seconds"]
+            + ["average_startup_seconds", "stalled_seconds"]
+    }
+
+    var lines: [[CSVText.Cell]] {
+        [
+            [
+                .time(at), .optional(group), .number(averageViewers), .optional(peakViewers),
+                .count(joins), .count(leaves), .number(watchTimeSeconds), .optional(averageStartupSeconds),
+                .number(stalledSeconds),
+            ]
+        ]
+    }
+}
+
+extension ViewerSessionResource: ReportRow {
+    static var columns: [String] {
+        [
+            "id", "started_at", "ended_at", "away", "watch_time_seconds", "stalled_seconds", "protocol", "rendition",
+            "renditions", "region", "client", "switches", "bytes", "end_reason",
+        ]
+    }
+
+    /// Maximum number of absences in a cell, so that it fits the limits of spreadsheets.
+    private static let maximumAbsences = 32
+
+    /// The absences as ISO 8601 intervals, and the number of further ones.
+    private var absencesText: String {
+        let times = away.prefix(Self.maximumAbsences).map { "\($0.from.text)/\($0.to.text)" }
+        let more = away.count - times.count
+        return (times + (more > 0 ? ["+\(more)"] : [])).joined(separator: " ")
+    }
+
+    var lines: [[CSVText.Cell]] {
+        [
+            [
+                .text(id), .time(startedAt), .time(endedAt), .text(absencesText), .number(watchTimeSeconds),
+                .number(stalledSeconds), .text(playback), .text(rendition), .text(renditions.joined(separator: " ")),
+                .text(region), .text(client), .count(switches), .count(bytes), .optional(endReason),
+            ]
+        ]
+    }
+}
+
+extension ViewershipResource: ReportRow {
+    static var columns: [String] {
+        ["room", "as_of", "concurrent_viewers", "devices", "peak_concurrent_viewers", "peak_at", "joins", "leaves"]
+            + ["watch_time_seconds", "unfiltered_viewers", "sdk", "rtmp", "flv", "hls", "llhls"]
+            + ["resumable", "switches", "unique_users", "unique_devices", "unique_estimated", "uniques_approximate"]
+            + ["average_startup_seconds", "stalled_seconds", "recovering"]
+    }
+
+    var lines: [[CSVText.Cell]] {
+        let figures: [CSVText.Cell] = [
+            .text(room), .time(asOf), .count(concurrentViewers), .count(devices), .count(peakConcurrentViewers),
+            .time(peakAt), .count(joins), .count(leaves), .number(watchTimeSeconds), .count(unfilteredViewers),
+        ]
+        let byProtocolCells = ["sdk", "rtmp", "flv", "hls", "llhls"].map { CSVText.Cell.count(by.byProtocol[$0] ?? 0) }
+        let more: [CSVText.Cell] = [
+            .count(resumable), .count(switches), .count(uniques.users), .count(uniques.devices),
+            .count(uniques.estimated), .text(uniques.approximate ? "true" : "false"),
+            .optional(averageStartupSeconds), .number(stalledSeconds),
+            .text(recovering ? "true" : "false"),
+        ]
+        return [figures + byProtocolCells + more]
+    }
+}
+
+// A summary as a table: a line for all viewers and one for each group, with the same columns.
+
+extension ViewershipSummary: ReportRow, AudienceFigures {
+    static var columns: [String] {
+        ["room", "began_at", "ended_at", "settled", "on_air_seconds"] + audienceColumns + ["coverage"]
+    }
+
+    var lines: [[CSVText.Cell]] {
+        let beginning: [CSVText.Cell] = [
+            .text(room), .time(beganAt), .time(endedAt), .text(settled ? "true" : "false"), .number(onAirSeconds),
+        ]
+        let groups = Self.lines(byProtocol, byRendition, byRegion, byClient)
+        return [beginning + cells(peakAt: peakAt) + [.optional(coverage)]]
+            + groups.map { beginning + $0 + [.nothing] }
+    }
+
+    fileprivate var peak: Int? { peakViewers }
+    fileprivate var livePeak: Int? { livePeakViewers }
+    fileprivate var distinct: UniquesResource? { uniques }
+    fileprivate var watchSeconds: Double { watchHours * 3600 }
+}
+
+extension ViewershipPeriod: ReportRow, AudienceFigures {
+    static var columns: [String] {
+        ["from", "to", "broadcasts", "on_air_seconds"] + audienceColumns
+    }
+
+    var lines: [[CSVText.Cell]] {
+        let beginning: [CSVText.Cell] = [.time(from), .time(to), .count(broadcasts), .number(onAirSeconds)]
+        let groups = Self.lines(byProtocol, byRendition, byRegion, byClient)
+        return ([cells(peakAt: peakAt)] + groups).map { beginning + $0 }
+    }
+
+    fileprivate var peak: Int? { peakViewers }
+    fileprivate var livePeak: Int? { livePeakViewers }
+    fileprivate var distinct: UniquesResource? { uniques }
+    fileprivate var watchSeconds: Double { watchHours * 3600 }
+}
+
+extension ViewershipSliceResource: AudienceFigures {
+    fileprivate var peak: Int? { peakViewers }
+    fileprivate var livePeak: Int? { livePeakViewers }
+    fileprivate var distinct: UniquesResource? { uniques }
+    fileprivate var watchSeconds: Double { watchTimeSeconds }
+}
+
+/// The figures that a summary has for all viewers and for each group.
+private protocol AudienceFigures {
+    var peak: Int? { get }
+    var peakKind: String { get }
+    var livePeak: Int? { get }
+    var averageViewers: Double { get }
+    var averageMinuteAudience: Double { get }
+    var joins: Int { get }
+    var leaves: Int { get }
+    var switches: Int { get }
+    var distinct: UniquesResource? { get }
+    var watchSeconds: Double { get }
+    var averageStartupSeconds: Double? { get }
+    var stalledSeconds: Double { get }
+    var rebufferRatio: Double { get }
+}
+
+extension AudienceFigures {
+    fileprivate static var audienceColumns: [String] {
+        [
+            "group_by", "group", "peak_viewers", "peak_at", "peak_kind", "live_peak_viewers", "average_viewers",
+            "average_minute_audience", "joins", "leaves", "switches", "unique_users", "unique_devices",
+            "unique_estimated", "uniques_approximate", "watch_hours", "average_watch_seconds",
+            "average_startup_seconds", "stalled_seconds", "rebuffer_ratio",
+        ]
+    }
+
+    /// - Parameters:
+    ///   - group: The grouping and the group's name; nil for all viewers.
+    ///   - peakAt: The time of the peak of all viewers.
+    fileprivate func cells(
+        group: (by: String, name: String)? = nil,
+        peakAt: Timestamp? = nil
+    ) -> [CSVText.Cell] {
+        [
+            .optional(group?.by), .optional(group?.name), .optional(peak), .time(peakAt),
+            .optional(peak.map { _ in peakKind }), .optional(livePeak), .number(averageViewers),
+            .number(averageMinuteAudience), .count(joins),
+            .count(leaves), .count(switches), .optional(distinct?.users), .optional(distinct?.devices),
+            .optional(distinct?.estimated),
+            .optional(distinct.map { $0.approximate ? "true" : "false" }), .number(watchSeconds / 3600),
+            .number(joins > 0 ? watchSeconds / Double(joins) : 0), .optional(averageStartupSeconds),
+            .number(stalledSeconds), .number(rebufferRatio),
+        ]
+    }
+
+    /// Returns a line for each group of the four groupings.
+    fileprivate static func lines(
+        _ byProtocol: [String: ViewershipSliceResource],
+        _ byRendition: [String: ViewershipSliceResource],
+        _ byRegion: [String: ViewershipSliceResource],
+        _ byClient: [String: ViewershipSliceResource]
+    ) -> [[CSVText.Cell]] {
+        [("protocol", byProtocol), ("rendition", byRendition), ("region", byRegion), ("client", byClient)]
+            .flatMap { grouping, groups in
+                groups.sorted { $0.key < $1.key }.map { $0.value.cells(group: (grouping, $0.key)) }
+            }
     }
 }

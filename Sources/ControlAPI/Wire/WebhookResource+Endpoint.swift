@@ -1,8 +1,9 @@
-import GatewayModel
+import FootlightModel
+import Stage
 import Webhooks
 
 extension WebhookResource {
-    /// - Parameter showsSecret: Only in the answer that makes the secret.
+    /// - Parameter showsSecret: Whether the secret is included: only in the response that creates it.
     init(_ endpoint: WebhookEndpoint, pending: Int, showsSecret: Bool) {
         self.init(
             id: endpoint.id,
@@ -50,5 +51,35 @@ extension WebhookDeliveryResource {
             tries: record.tries,
             attempts: record.attempts.map { WebhookAttemptResource($0) }
         )
+    }
+}
+
+extension WebhookDraft {
+    /// - Throws: 3073 for an unknown event type.
+    init(_ body: CreateWebhookBody) throws(StageError) {
+        self.init()
+        url = body.url
+        text = body.description
+        types = try body.types.map { (types) throws(StageError) in try Self.known(types) }
+        room = .some(body.room)
+        isEnabled = body.enabled
+    }
+
+    /// - Throws: 3073 for an unknown event type.
+    init(_ body: UpdateWebhookBody) throws(StageError) {
+        self.init()
+        url = body.url
+        text = body.description
+        types = try body.types.map { (types) throws(StageError) in try Self.known(types) }
+        room = body.room.map(\.wrappedValue)
+        isEnabled = body.enabled
+    }
+
+    private static func known(_ types: [String]) throws(StageError) -> [String] {
+        for type in types where !EventFilter.isKnown(type, among: WebhookType.all) {
+            let name = type.utf8.count <= 64 ? type : "one of them"
+            throw .invalidParameter("types", "holds \(name), which is no kind of event")
+        }
+        return types
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Media
 
 /// One IPv4 or IPv6 address with a port, as bytes in network order.
 struct NetworkAddress: Sendable, Hashable {
@@ -27,7 +28,7 @@ struct NetworkAddress: Sendable, Hashable {
         self.port = port
     }
 
-    /// Takes the address out of what `getaddrinfo` gave; nil for other families.
+    /// Reads the address of a `getaddrinfo` result; nil for other families.
     init?(_ address: UnsafePointer<sockaddr>, length: socklen_t, port: UInt16) {
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {
@@ -46,28 +47,28 @@ struct NetworkAddress: Sendable, Hashable {
 
     var isIPv6: Bool { bytes.count == 16 }
 
-    /// Reachable by anyone on the Internet: none of the private, local, shared, reserved, multicast or embedding ranges.
+    /// Whether the address is global: not private, local, shared, reserved, multicast or embedding another address.
     ///
     /// The ranges are those of the IANA special-purpose registries (RFC 6890 and its successors). IPv6 addresses that
-    /// carry an IPv4 address inside count as not global whatever they carry.
+    /// embed an IPv4 address never count as global.
     var isGlobal: Bool {
         isIPv6 ? Self.isGlobalIPv6(bytes) : Self.isGlobalIPv4(bytes)
     }
 
-    /// Lies in 169.254.0.0/16 or fe80::/10 (RFC 3927, RFC 4291), also when it is carried inside an IPv6 address.
+    /// Whether the address lies in 169.254.0.0/16 or fe80::/10 (RFC 3927, RFC 4291), also embedded in an IPv6 address.
     var isLinkLocal: Bool {
         if isIPv6, bytes[0] == 0xFE, bytes[1] & 0xC0 == 0x80 { return true }
         return carriedIPv4.contains { $0.starts(with: [169, 254]) }
     }
 
-    /// One at which a cloud offers a machine's own credentials or configuration, beside those of link-local addresses.
+    /// Whether the address is a cloud metadata service outside the link-local ranges.
     var isMetadataService: Bool {
         if bytes == [0xFD, 0, 0x0E, 0xC2] + [UInt8](repeating: 0, count: 10) + [0x02, 0x54] { return true }
         let known: [[UInt8]] = [[168, 63, 129, 16], [100, 100, 100, 200], [192, 0, 0, 192]]
         return carriedIPv4.contains { known.contains(Array($0)) }
     }
 
-    /// The IPv4 address, or those that an IPv6 address may be taken to carry: mapped, compatible, translated, and 6to4.
+    /// The IPv4 address, or those that an IPv6 address may embed: mapped, compatible, translated and 6to4.
     private var carriedIPv4: [ArraySlice<UInt8>] {
         guard isIPv6 else { return [bytes[...]] }
         var found: [ArraySlice<UInt8>] = []
@@ -78,7 +79,7 @@ struct NetworkAddress: Sendable, Hashable {
         return found
     }
 
-    /// Leads back to this machine: loopback, the unspecified address, or one of its interfaces' own.
+    /// Whether the address leads to this machine: loopback, unspecified, or the address of an interface.
     var isOfThisMachine: Bool {
         let own = unmapped
         if own.first == 127 && own.count == 4 || own.allSatisfy({ $0 == 0 }) { return true }
@@ -97,7 +98,7 @@ struct NetworkAddress: Sendable, Hashable {
         return false
     }
 
-    /// The bytes, of the IPv4 address inside when there is one (::ffff:a.b.c.d).
+    /// The bytes; those of the IPv4 address for a mapped one (::ffff:a.b.c.d).
     private var unmapped: [UInt8] {
         let prefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
         return isIPv6 && bytes.starts(with: prefix) ? Array(bytes.suffix(4)) : bytes
@@ -128,7 +129,7 @@ struct NetworkAddress: Sendable, Hashable {
         }
     }
 
-    /// Calls `body` with the address as the socket calls want it.
+    /// Calls `body` with the address in the form of the socket calls.
     func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         if isIPv6 {
             var address = sockaddr_in6()
@@ -167,4 +168,82 @@ extension NetworkAddress: CustomStringConvertible {
     }
 
     var description: String { isIPv6 ? "[\(literal)]:\(port)" : "\(literal):\(port)" }
+}
+
+/// Resolves a host name to addresses, by the deadline.
+typealias NameResolving =
+    @Sendable (_ host: String, _ port: UInt16, _ deadline: MonotonicTime) throws(PushError) ->
+    [NetworkAddress]
+
+/// Resolves names with `getaddrinfo` on a thread that can be abandoned.
+///
+/// `getaddrinfo` cannot be cancelled and may take half a minute. Each push has its own resolver with at most one query
+/// in flight: while an abandoned query still runs, further ones fail at once.
+final class NameResolver: Sendable {
+    private struct Question: Sendable {
+        var isOpen = false
+        var number = 0
+        var answer: Result<[NetworkAddress], PushError>?
+    }
+
+    private let latch = Latch(Question())
+
+    func resolve(
+        _ host: String,
+        port: UInt16,
+        deadline: MonotonicTime,
+        isStopped: () -> Bool = { false }
+    ) throws(PushError) -> [NetworkAddress] {
+        if let literal = NetworkAddress(literal: host, port: port) { return [literal] }
+        let number: Int? = latch.update { question in
+            guard !question.isOpen else { return nil }
+            question.isOpen = true
+            question.number += 1
+            question.answer = nil
+            return question.number
+        }
+        guard let number else { throw PushError(.nameNotFound, "the name server has not answered for \(host)") }
+
+        let latch = latch
+        let isRunning = spawnThread(named: "resolve") {
+            let answer = Self.ask(host, port: port)
+            latch.update { question in
+                question.isOpen = false
+                if question.number == number { question.answer = answer }
+            }
+        }
+        guard isRunning else {
+            latch.update { $0.isOpen = false }
+            throw PushError(.local, "no thread to resolve \(host)")
+        }
+        while MonotonicTime.now() < deadline, !isStopped() {
+            let slice = min(deadline, .now().advanced(milliseconds: 50))
+            if let answer = latch.wait(until: slice, { $0.answer }) { return try answer.get() }
+        }
+        throw PushError(.nameNotFound, "the name server did not answer for \(host) in time")
+    }
+
+    private static func ask(_ host: String, port: UInt16) -> Result<[NetworkAddress], PushError> {
+        var hints = addrinfo()
+        hints.ai_family = AF_UNSPEC
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, nil, &hints, &list)
+        guard status == 0 else {
+            return .failure(PushError(.nameNotFound, "\(host): \(String(cString: gai_strerror(status)))"))
+        }
+        defer { freeaddrinfo(list) }
+        var addresses: [NetworkAddress] = []
+        var next = list
+        while let entry = next {
+            if let raw = entry.pointee.ai_addr,
+                let address = NetworkAddress(raw, length: entry.pointee.ai_addrlen, port: port),
+                !addresses.contains(address)
+            {
+                addresses.append(address)
+            }
+            next = entry.pointee.ai_next
+        }
+        return .success(addresses)
+    }
 }

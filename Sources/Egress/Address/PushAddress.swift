@@ -1,11 +1,11 @@
 import Glibc
 
-/// A vetted place to push to: every part is known to be safe to hand to librtmp.
+/// A validated RTMP target, every part of which is safe to pass to librtmp.
 ///
-/// librtmp reads options behind a space in its URL (`swfUrl=`, `socks=` and others), so nothing with a space or a
-/// control character gets this far, and neither do credentials, fragments or other schemes.
+/// librtmp parses options after a space in its URL (`swfUrl=`, `socks=` and others), so spaces, control characters,
+/// credentials, fragments and other schemes are refused.
 public struct PushAddress: Sendable, Equatable {
-    /// How the bytes travel.
+    /// The transport of the connection.
     public enum Scheme: String, Sendable, Equatable {
         case rtmp
         case rtmps
@@ -24,11 +24,11 @@ public struct PushAddress: Sendable, Equatable {
     static let longestURL = 1024
     static let longestKey = 512
 
-    /// Reads and vets an address.
+    /// Parses and validates an address.
     ///
     /// - Parameters:
     ///   - url: `rtmp://` or `rtmps://`, host, optional port (1935, for rtmps 443), application path; up to 1024 bytes.
-    ///   - streamKey: What the target calls the stream; printable ASCII, up to 512 bytes.
+    ///   - streamKey: The stream's name at the target; printable ASCII, up to 512 bytes.
     /// - Throws: `invalidAddress` with the reason; the text never repeats the key.
     public init(url: String, streamKey: String) throws(PushError) {
         guard !url.isEmpty, url.utf8.count <= Self.longestURL else {
@@ -65,7 +65,7 @@ public struct PushAddress: Sendable, Equatable {
         self.streamKey = streamKey
     }
 
-    /// The address for people and logs: queries and whatever follows the application's first path element are hidden.
+    /// The address for display and logs, without the query and everything after the application's first path element.
     public var masked: String {
         let parts = application.split(separator: "?", maxSplits: 1)
         let path = (parts.first ?? "").split(separator: "/")
@@ -78,7 +78,7 @@ public struct PushAddress: Sendable, Equatable {
         streamKey.utf8.count >= 12 ? "****" + streamKey.suffix(4) : "****"
     }
 
-    /// The address and application as librtmp and the target's `tcUrl` want it, without the key.
+    /// The address and application in the form of librtmp and the target's `tcUrl`, without the key.
     var applicationURL: String { "\(scheme.rawValue)://\(hostInURL):\(port)/\(application)" }
 
     private var hostInURL: String { host.contains(":") ? "[\(host)]" : host }
@@ -134,20 +134,20 @@ public struct PushAddress: Sendable, Equatable {
         }
     }
 
-    /// Printable ASCII without space, quotes and backslash, which librtmp reads as its own syntax.
+    /// Whether `text` is printable ASCII without space, quotes and backslash, which librtmp parses as its own syntax.
     private static func isPlain(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "\"") }
     }
 }
 
 extension PushAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// In words, without secrets.
+    /// The masked address.
     public var description: String { masked }
 
-    /// The same, without secrets.
+    /// The masked address.
     public var debugDescription: String { masked }
 
-    /// What `dump` and test failures show: the key stays out of it.
+    /// A mirror without the stream key, for `dump` and test failures.
     public var customMirror: Mirror { Mirror(self, children: ["masked": masked]) }
 }
 

@@ -1,28 +1,28 @@
 import Glibc
 import NIOCore
 
-/// RTMP messages laid out one behind the other as chunks (Adobe RTMP specification 1.0, 5.3), ready for one write.
+/// A batch of RTMP messages in chunk form (Adobe RTMP specification 1.0, 5.3), ready for one write.
 ///
-/// librtmp writes each message with a call of its own; for a target that may wait, one call for many is much cheaper.
-/// The bodies stay where they are: the system collects them from there.
+/// librtmp writes each message with its own system call; where latency does not matter, one call for many is much
+/// cheaper. The bodies are not copied: a vectored write collects them.
 struct MessageBatch: Sendable {
-    /// Bytes of a message in one chunk.
+    /// The chunk size in bytes.
     static let chunkSize = 64 << 10
 
-    /// Part of a message, with what is laid before it.
+    /// Part of a message body, with the headers before it.
     private struct Piece: Sendable {
-        /// Where its headers end among all headers; they begin where those of the piece before it end.
+        /// The end of its headers in `headers`; they begin where those of the previous piece end.
         var headersEnd: Int
         var body: ByteBuffer
     }
 
-    /// What is not part of any body.
+    /// The chunk and message headers.
     private var headers: [UInt8] = []
     private var pieces: [Piece] = []
-    /// Bytes laid so far.
+    /// Bytes in the batch.
     private(set) var count = 0
 
-    /// The chunks laid so far, copied to one place.
+    /// The chunks, copied to one array.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)
@@ -35,7 +35,7 @@ struct MessageBatch: Sendable {
         return bytes
     }
 
-    /// The chunks laid so far, where they are in memory; the addresses hold while `body` runs.
+    /// Calls `body` with the chunks as vectors, which are valid only until it returns.
     func withVectors<Result>(_ body: (UnsafeMutableBufferPointer<iovec>) -> Result) -> Result {
         headers.withUnsafeBytes { headers in
             withUnsafeTemporaryAllocation(of: iovec.self, capacity: 2 * pieces.count) { vectors in
@@ -43,7 +43,7 @@ struct MessageBatch: Sendable {
                 for (index, piece) in pieces.enumerated() {
                     let header = UnsafeRawBufferPointer(rebasing: headers[start..<piece.headersEnd])
                     vectors[2 * index] = Self.vector(of: header)
-                    // The address outlives the closure because the piece, and with it the memory, does.
+                    // The address outlives the closure because the piece keeps the memory alive.
                     vectors[2 * index + 1] = piece.body.withUnsafeReadableBytesWithStorageManagement { bytes, _ in
                         Self.vector(of: bytes)
                     }
@@ -54,19 +54,19 @@ struct MessageBatch: Sendable {
         }
     }
 
-    /// For reading only, though its type says otherwise.
+    /// Returns a vector that is only read, although its type is mutable.
     private static func vector(of bytes: UnsafeRawBufferPointer) -> iovec {
         iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
     }
 
-    /// Lays one message behind the others.
+    /// Appends one message.
     ///
-    /// The header is always a full one: with deltas a step back in time would read as 49 days forward.
+    /// The header is always a full one: with deltas, a decreasing timestamp would read as 49 days forward.
     ///
     /// - Parameters:
-    ///   - channel: The chunk stream's number, 2 to 63.
+    ///   - channel: The chunk stream id, 2 to 63.
     ///   - timestamp: Absolute, in milliseconds.
-    ///   - stream: The message stream's number.
+    ///   - stream: The message stream id.
     ///   - prefix: Bytes before the body, within the first chunk.
     mutating func append(
         type: UInt8,
@@ -83,7 +83,7 @@ struct MessageBatch: Sendable {
         appendBigEndian(isExtended ? 0xFF_FFFF : timestamp, count: 3)
         appendBigEndian(UInt32(truncatingIfNeeded: length), count: 3)
         headers.append(type)
-        // The one number in RTMP that is little-endian.
+        // The only little-endian number in RTMP.
         appendBigEndian(UInt32(bitPattern: stream).byteSwapped, count: 4)
         if isExtended { appendBigEndian(timestamp, count: 4) }
         headers.append(contentsOf: prefix)
@@ -92,7 +92,7 @@ struct MessageBatch: Sendable {
         while let chunk = body.readSlice(length: min(room, body.readableBytes)) {
             pieces.append(Piece(headersEnd: headers.count, body: chunk))
             if body.readableBytes == 0 { break }
-            // The rest follows in chunks with the shortest header, which repeats an extended timestamp.
+            // The remaining chunks have the shortest header, which repeats an extended timestamp.
             headers.append(0xC0 | channel)
             if isExtended { appendBigEndian(timestamp, count: 4) }
             room = Self.chunkSize
@@ -100,15 +100,47 @@ struct MessageBatch: Sendable {
         count += length + headers.count - before - prefix.count
     }
 
-    /// Forgets what was laid, and keeps the memory.
+    /// Removes all messages and keeps the capacity.
     mutating func removeAll() {
         headers.removeAll(keepingCapacity: true)
         pieces.removeAll(keepingCapacity: true)
         count = 0
     }
 
-    /// The low `count` bytes of `value`, the highest of them first.
+    /// Appends the low `count` bytes of `value`, the most significant first.
     private mutating func appendBigEndian(_ value: UInt32, count: Int) {
         for place in (0..<count).reversed() { headers.append(UInt8(truncatingIfNeeded: value >> (8 * UInt32(place)))) }
     }
+}
+
+/// Writes a batch to a blocking socket, with as few calls as possible; returns false when the connection is broken.
+func sendAll(_ batch: MessageBatch, on socket: Int32) -> Bool {
+    batch.withVectors { vectors in
+        var first = 0
+        while first < vectors.count {
+            var message = msghdr()
+            message.msg_iov = vectors.baseAddress.map { $0 + first }
+            // IOV_MAX of limits.h.
+            message.msg_iovlen = min(vectors.count - first, 1024)
+            let sent = sendmsg(socket, &message, Int32(MSG_NOSIGNAL))
+            if sent < 0, errno == EINTR { continue }
+            guard sent > 0 else { return false }
+            first = skip(sent, of: vectors, from: first)
+        }
+        return true
+    }
+}
+
+/// Skips the sent bytes and empty vectors; returns the index of the first vector with unsent bytes.
+private func skip(_ bytes: Int, of vectors: UnsafeMutableBufferPointer<iovec>, from first: Int) -> Int {
+    var (bytes, index) = (bytes, first)
+    while index < vectors.count, vectors[index].iov_len <= bytes {
+        bytes -= vectors[index].iov_len
+        index += 1
+    }
+    if bytes > 0 {
+        vectors[index].iov_base = vectors[index].iov_base.map { $0 + bytes }
+        vectors[index].iov_len -= bytes
+    }
+    return index
 }

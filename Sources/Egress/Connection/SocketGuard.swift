@@ -3,23 +3,23 @@ import Glibc
 import Media
 import Synchronization
 
-/// A second descriptor of a connection's socket, for what must be done from outside of librtmp.
+/// A duplicate descriptor of a connection's socket, for deadlines and shutdown from outside librtmp.
 ///
-/// librtmp closes its descriptor itself, inside of whatever call fails; a number kept elsewhere could by then belong to
-/// another socket. The duplicate made here is closed here alone, so looking at it, or shutting it down from any
-/// thread, always meets the right connection.
+/// librtmp closes its descriptor inside any failing call, after which the number may belong to another socket. Only this
+/// object closes the duplicate, so reading its state and shutting it down from any thread always affects the right
+/// connection.
 final class SocketGuard: Sendable {
     private static let none = Int64.max
 
-    /// The moment (monotonic nanoseconds) the call under way must have ended by.
+    /// The deadline (monotonic nanoseconds) of the current call.
     private let deadline = Atomic<Int64>(none)
-    /// Ends the whole connection at that moment, whatever call is under way.
+    /// The deadline of the whole connection, independent of the current call.
     private let lastMoment = Atomic<Int64>(none)
     private let wasShut = Atomic<Bool>(false)
     /// -1 once closed.
     private let descriptor: Mutex<Int32>
 
-    /// Takes a duplicate of `socket`, which stays the caller's; nil when the process has no descriptor left.
+    /// Duplicates `socket`, which the caller keeps; nil when the process has no descriptor left.
     init?(of socket: Int32) {
         let duplicate = fcntl(socket, F_DUPFD_CLOEXEC, 0)
         guard duplicate >= 0 else { return nil }
@@ -27,13 +27,13 @@ final class SocketGuard: Sendable {
         Watchdog.shared.add(self)
     }
 
-    /// The watchdog, not the peer, ended the connection.
+    /// Whether the watchdog or a stop, rather than the peer, ended the connection.
     var isShut: Bool { wasShut.load(ordering: .acquiring) }
 
-    /// For the connection's own thread, which alone closes it.
+    /// The descriptor, for the connection's own thread, which alone closes it.
     var socket: Int32 { descriptor.withLock { $0 } }
 
-    /// Runs a call that may block, with a limit in seconds.
+    /// Runs a blocking call with a timeout in seconds.
     ///
     /// Only the connection's own thread calls this.
     func limited<Result>(to seconds: Double, _ call: () -> Result) -> Result {
@@ -42,19 +42,19 @@ final class SocketGuard: Sendable {
         return call()
     }
 
-    /// Sets the moment after which nothing on this connection may go on; nil lifts it.
+    /// Sets the deadline of the connection; nil removes it.
     ///
     /// Any thread.
     func endAll(at moment: MonotonicTime?) {
         lastMoment.store(moment?.nanoseconds ?? Self.none, ordering: .releasing)
-        if moment != nil { Watchdog.shared.look() }
+        if moment != nil { Watchdog.shared.check() }
     }
 
-    /// Shuts the socket when a deadline has passed.
+    /// Shuts the socket down when a deadline has passed.
     ///
     /// Called by the watchdog.
     ///
-    /// - Returns: The deadline that is still ahead, if there is one.
+    /// - Returns: The next deadline, if any.
     func enforce(now: MonotonicTime) -> MonotonicTime? {
         let limit = min(deadline.load(ordering: .acquiring), lastMoment.load(ordering: .acquiring))
         guard now.nanoseconds >= limit else {
@@ -64,7 +64,7 @@ final class SocketGuard: Sendable {
         return nil
     }
 
-    /// Ends both directions at once; blocked calls return.
+    /// Shuts both directions down, so that blocked calls return.
     ///
     /// Any thread.
     func shut() {
@@ -72,13 +72,13 @@ final class SocketGuard: Sendable {
         descriptor.withLock { if $0 >= 0 { _ = shutdown($0, Int32(SHUT_RDWR)) } }
     }
 
-    /// Bytes the peer has not acknowledged yet; nil on a broken socket.
+    /// Bytes the peer has not acknowledged; nil on a broken socket.
     var unsentBytes: Int? {
         let bytes = c_socket_unsent(socket)
         return bytes < 0 ? nil : Int(bytes)
     }
 
-    /// Gives the duplicate back.
+    /// Closes the duplicate.
     ///
     /// Only the connection's own thread calls this.
     func close() {
@@ -86,6 +86,62 @@ final class SocketGuard: Sendable {
         descriptor.withLock {
             if $0 >= 0 { _ = Glibc.close($0) }
             $0 = -1
+        }
+    }
+}
+
+/// Ends calls that exceed their deadline, with one thread for all pushes of the process.
+///
+/// librtmp's calls block and cannot be cancelled, but they return when their socket is shut down, which this thread does
+/// when a deadline has passed. Connection deadlines are kept to the millisecond. Call deadlines are polled every 250 ms,
+/// so that setting one costs no wake-up.
+final class Watchdog: Sendable {
+    static let shared = Watchdog()
+
+    private struct Watched: Sendable {
+        var guards: [ObjectIdentifier: SocketGuard] = [:]
+        var isRunning = false
+        /// Whether a connection deadline was set since the thread's last pass.
+        var isChanged = false
+    }
+
+    private static let period: Int64 = 250
+
+    private let watched = Latch(Watched())
+
+    func add(_ socket: SocketGuard) {
+        let mustStart = watched.update { state in
+            state.guards[ObjectIdentifier(socket)] = socket
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        guard mustStart else { return }
+        let isRunning = spawnThread(named: "push-watchdog") { self.run() }
+        if !isRunning { watched.update { $0.isRunning = false } }
+    }
+
+    func remove(_ socket: SocketGuard) {
+        watched.update(wakes: false) { _ = $0.guards.removeValue(forKey: ObjectIdentifier(socket)) }
+    }
+
+    /// Wakes the thread after a connection deadline was set.
+    func check() {
+        watched.update { $0.isChanged = true }
+    }
+
+    /// The body of the watchdog's thread, which runs for the life of the process and sleeps while nothing is watched.
+    private func run() {
+        while true {
+            let guards = watched.wait(until: nil) { state in state.guards.isEmpty ? nil : Array(state.guards.values) }
+            let now = MonotonicTime.now()
+            var next = now.advanced(milliseconds: Self.period)
+            for socket in guards ?? [] {
+                if let moment = socket.enforce(now: now) { next = min(next, moment) }
+            }
+            _ = watched.wait(until: next) { state in
+                defer { state.isChanged = false }
+                return state.isChanged ? true : nil
+            }
         }
     }
 }

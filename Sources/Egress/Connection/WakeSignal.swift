@@ -3,7 +3,7 @@ import Glibc
 
 /// Ends a push thread's wait in `poll` from another thread.
 final class WakeSignal: Sendable {
-    /// Readable while a wake is pending; -1 when the process has no descriptor left, and waits then end by time alone.
+    /// Readable while a wake is pending; -1 when the process has no descriptor left, so that only timeouts end a wait.
     let descriptor: Int32
 
     init() {
@@ -14,29 +14,29 @@ final class WakeSignal: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Any thread; never blocks.
+    /// Ends the current or the next wait; never blocks, on any thread.
     func wake() {
         var one: UInt64 = 1
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Takes pending wakes back; the waiting thread calls it before it looks for work.
+    /// Clears pending wakes; the waiting thread calls it before it checks for work.
     func clear() {
         var count: UInt64 = 0
         _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
     }
 
-    /// What a wait ended with.
+    /// The result of a wait.
     struct Readiness {
         var isWoken = false
-        /// The socket has something to read, or an error to tell.
+        /// Whether the socket has data or an error.
         var isReadable = false
         var isWritable = false
     }
 
-    /// Waits for a wake or for the socket, at most `milliseconds`.
+    /// Waits for a wake or for the socket, for at most `milliseconds`.
     ///
-    /// - Parameter socket: -1 waits for a wake alone.
+    /// - Parameter socket: -1 waits for a wake only.
     func wait(socket: Int32 = -1, writable: Bool = false, readable: Bool = true, milliseconds: Int32) -> Readiness {
         withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { polls in
             let events = (readable ? POLLIN : 0) | (writable ? POLLOUT : 0)

@@ -1,7 +1,7 @@
 import Media
 import Stage
 
-/// The state a room's outputs make together; rules only.
+/// The state machine of a room's livestream, driven by the states of its outputs; without I/O.
 ///
 ///     starting ── first output connected ──▶ started ── stop ──▶ stopping ── all ended ──▶ stopped
 ///        └── none in time, or all refused ──▶ stopping └── all failed, idle or long enough ──▶ stopping
@@ -13,20 +13,20 @@ struct LivestreamProgress: Sendable, Equatable {
         case stopped
     }
 
-    /// When a livestream ends by itself; all in seconds.
+    /// The limits after which a livestream ends by itself, in seconds.
     struct Limits: Sendable, Equatable {
         /// Until the first output must be connected.
         var start = 30.0
-        /// From the first connected output on.
+        /// From the first connected output.
         var duration = 10_800.0
         /// With every host muted.
         var idle = 300.0
     }
 
-    /// What a look at the outputs led to.
+    /// The result of an update.
     enum Finding: Sendable, Equatable {
         case warn(LivestreamWarning)
-        /// Everything must be taken down.
+        /// The livestream ends, and every output must stop.
         case end(LivestreamEndReason)
     }
 
@@ -36,16 +36,16 @@ struct LivestreamProgress: Sendable, Equatable {
     private(set) var endReason: LivestreamEndReason?
     let limits: Limits
 
-    /// What each output was doing at the last look.
+    /// The state of each output at the last update.
     private var known: [String: OutputStatus.State] = [:]
-    /// Which outputs were at their spare address when they were last connected.
-    private var onSpare: [String: Bool] = [:]
-    /// Which outputs' spare addresses could not be reached when they were last looked at.
+    /// Whether each output used its backup address when it was last connected.
+    private var onBackup: [String: Bool] = [:]
+    /// The outputs whose backup address was unreachable at the last update.
     private var withoutSpare: Set<String> = []
-    /// Which outputs' targets were too slow at the last look.
+    /// The outputs whose target was too slow at the last update.
     private var slow: Set<String> = []
     private var isDurationWarned = false
-    /// Since when the silence lasts that was warned of.
+    /// The start of the silence that the idle warning was about.
     private var warnedIdleSince: MonotonicTime?
 
     init(now: MonotonicTime, limits: Limits = Limits()) {
@@ -64,10 +64,10 @@ struct LivestreamProgress: Sendable, Equatable {
 
     var isRunning: Bool { state == .starting || state == .started }
 
-    /// Looks at the outputs and the time.
+    /// Updates the state from the outputs and the time.
     ///
-    /// - Parameter mutedSince: Since when there is nothing to hear or see of any host; nil while there is.
-    mutating func look(
+    /// - Parameter mutedSince: Since when every host has mic and camera off; nil while one has not.
+    mutating func update(
         outputs: [OutputStatus],
         mutedSince: MonotonicTime?,
         now: MonotonicTime,
@@ -77,7 +77,8 @@ struct LivestreamProgress: Sendable, Equatable {
         let allFailed = outputs.allSatisfy { $0.state == .failed }
         var findings: [Finding] = []
         if !allFailed {
-            findings += lookAtEach(outputs) + lookAtPlaces(outputs) + lookAtSpares(outputs) + lookAtSpeed(outputs)
+            findings +=
+                stateWarnings(outputs) + addressWarnings(outputs) + backupWarnings(outputs) + speedWarnings(outputs)
         }
         known = Dictionary(outputs.map { ($0.name, $0.state) }) { $1 }
 
@@ -93,7 +94,7 @@ struct LivestreamProgress: Sendable, Equatable {
             if allFailed {
                 findings.append(end(.lost))
             } else {
-                findings += lookAtTime(since: since, mutedSince: mutedSince, now: now)
+                findings += limitFindings(since: since, mutedSince: mutedSince, now: now)
             }
         }
         return findings
@@ -103,7 +104,7 @@ struct LivestreamProgress: Sendable, Equatable {
         if isRunning { _ = end(reason) }
     }
 
-    /// Every output has let go.
+    /// Records that every output has ended.
     mutating func ended() {
         phase = .stopped
     }
@@ -114,8 +115,8 @@ struct LivestreamProgress: Sendable, Equatable {
         return .end(reason)
     }
 
-    /// Outputs that stopped taking the program while others still do.
-    private func lookAtEach(_ outputs: [OutputStatus]) -> [Finding] {
+    /// Warns of outputs that lost their target or failed.
+    private func stateWarnings(_ outputs: [OutputStatus]) -> [Finding] {
         outputs.compactMap { output in
             let before = known[output.name]
             let why = output.lastError.map { ": \($0)" } ?? ""
@@ -132,17 +133,17 @@ struct LivestreamProgress: Sendable, Equatable {
         }
     }
 
-    /// Outputs that went over to the other one of their addresses.
-    private mutating func lookAtPlaces(_ outputs: [OutputStatus]) -> [Finding] {
-        onSpare = onSpare.filter { place in outputs.contains { $0.name == place.key } }
+    /// Warns of outputs that changed to the other of their addresses.
+    private mutating func addressWarnings(_ outputs: [OutputStatus]) -> [Finding] {
+        onBackup = onBackup.filter { place in outputs.contains { $0.name == place.key } }
         return outputs.compactMap { output in
-            guard output.state == .connected, output.spareURL != nil else { return nil }
-            let wasOnSpare = onSpare.updateValue(output.isOnSpare, forKey: output.name) ?? false
-            guard wasOnSpare != output.isOnSpare else { return nil }
-            let place = output.isOnSpare ? "is taken by its spare address" : "is back at its first address"
+            guard output.state == .connected, output.backupURL != nil else { return nil }
+            let wasOnSpare = onBackup.updateValue(output.usesBackup, forKey: output.name) ?? false
+            guard wasOnSpare != output.usesBackup else { return nil }
+            let place = output.usesBackup ? "is taken by its spare address" : "is back at its first address"
             return .warn(
                 LivestreamWarning(
-                    output.isOnSpare ? .outputOnSpare : .outputOnMain,
+                    output.usesBackup ? .outputOnBackup : .outputOnMain,
                     output: output.name,
                     message: "Output \(output.name) \(place)"
                 )
@@ -150,23 +151,23 @@ struct LivestreamProgress: Sendable, Equatable {
         }
     }
 
-    /// Outputs whose spare address went out of reach before it was needed, or came back.
-    private mutating func lookAtSpares(_ outputs: [OutputStatus]) -> [Finding] {
+    /// Warns of backup addresses that became unreachable or reachable before they are needed.
+    private mutating func backupWarnings(_ outputs: [OutputStatus]) -> [Finding] {
         withoutSpare.formIntersection(outputs.map(\.name))
         return outputs.compactMap { output in
             if let warning = output.spareWarning {
                 return withoutSpare.insert(output.name).inserted ? .warn(warning) : nil
             }
-            // One that is in use by now is told of as such.
-            guard withoutSpare.remove(output.name) != nil, !output.isOnSpare else { return nil }
+            // A backup in use is reported as such.
+            guard withoutSpare.remove(output.name) != nil, !output.usesBackup else { return nil }
             let message = "The spare address of output \(output.name) can be reached"
-            return .warn(LivestreamWarning(.spareReachable, output: output.name, message: message))
+            return .warn(LivestreamWarning(.backupReachable, output: output.name, message: message))
         }
     }
 
-    /// Outputs whose targets came to be too slow, or keep up again.
-    private mutating func lookAtSpeed(_ outputs: [OutputStatus]) -> [Finding] {
-        // An output that is gone leaves nothing to one that comes by its name.
+    /// Warns of outputs whose targets became too slow, or keep up again.
+    private mutating func speedWarnings(_ outputs: [OutputStatus]) -> [Finding] {
+        // A removed output leaves no state to a new one of the same name.
         slow.formIntersection(outputs.map(\.name))
         return outputs.compactMap { output in
             guard output.state == .connected else { return nil }
@@ -179,7 +180,7 @@ struct LivestreamProgress: Sendable, Equatable {
         }
     }
 
-    private mutating func lookAtTime(
+    private mutating func limitFindings(
         since start: MonotonicTime,
         mutedSince: MonotonicTime?,
         now: MonotonicTime
@@ -197,7 +198,7 @@ struct LivestreamProgress: Sendable, Equatable {
             warnedIdleSince = nil
             return findings
         }
-        // Silence before the start is not held against a livestream.
+        // Silence before the start does not count.
         let idleSince = max(mutedSince, start)
         let idle = now.seconds(since: idleSince)
         if idle >= limits.idle { return findings + [end(.idle)] }
@@ -210,28 +211,28 @@ struct LivestreamProgress: Sendable, Equatable {
         return findings
     }
 
-    /// Seconds of warning before a limit: a minute, or half of a short one.
+    /// Returns the seconds of warning before a limit: a minute, or half of a short limit.
     private static func notice(_ limit: Double) -> Double { min(60, limit / 2) }
 }
 
 extension OutputStatus {
-    /// That the target is too slow; nil when it keeps up, and while there is no connection.
+    /// The warning that the target is too slow; nil when it keeps up or is not connected.
     var slowWarning: LivestreamWarning? {
         guard isSlow, state == .connected else { return nil }
         return LivestreamWarning(
             .outputSlow,
             output: name,
-            message: "The target of output \(name) is too slow for the program, and pictures are dropped"
+            message: "The target of output \(name) is too slow for the program, and frames are dropped"
         )
     }
 
-    /// What is amiss with a spare address that nobody needs yet; nil when nothing is.
+    /// The warning that an unused backup address is unreachable; nil when it is reachable or in use.
     var spareWarning: LivestreamWarning? {
-        guard let spareFault, !isOnSpare else { return nil }
+        guard let backupFault, !usesBackup else { return nil }
         return LivestreamWarning(
-            .spareUnreachable,
+            .backupUnreachable,
             output: name,
-            message: "The spare address of output \(name) cannot be reached: \(spareFault.message)"
+            message: "The spare address of output \(name) cannot be reached: \(backupFault.message)"
         )
     }
 }

@@ -1,26 +1,27 @@
+internal import CRTMP
 import Glibc
 public import Media
 public import Stage
 import Synchronization
 
-/// Every room's livestream: starts, stops and watches the pushes of its program.
+/// Starts, stops and monitors the livestreams of all rooms.
 ///
-/// Commands return at once; what becomes of them is told by `onChange`. One thread of its own looks after all rooms:
-/// it is the only caller of `onChange`, `onWarning` and `onFault`, so what they hear is in order. It keeps the object
-/// alive until `shutdown`.
+/// Commands return at once; their results are reported through `onChange`. One thread serves all rooms and is the only
+/// caller of `onChange`, `onWarning` and `onFault`, so the calls are in order. The thread keeps the object alive until
+/// `shutdown`.
 public final class Livestreams: Sendable, LivestreamControlling {
-    /// The most outputs one room may have.
+    /// The maximum number of outputs of a room.
     public static let maximumOutputs = 16
 
     private struct Agenda: Sendable {
-        /// Rooms to look at now.
+        /// Rooms to update now.
         var rooms: Set<String> = []
         var isShutDown = false
     }
 
     private struct Register: Sendable {
         var rooms: [String: RoomLivestream] = [:]
-        /// Since when nothing is to be heard or seen of any host of a room.
+        /// Since when every host of a room has been muted.
         var mutedSince: [String: MonotonicTime] = [:]
     }
 
@@ -37,13 +38,13 @@ public final class Livestreams: Sendable, LivestreamControlling {
     private let agenda = Latch(Agenda())
 
     /// - Parameters:
-    ///   - feeds: Where the programs come from.
-    ///   - configuration: For every push.
-    ///   - startLimit: Seconds in which the first output must be connected.
-    ///   - maximumLivestreams: Rooms that may be live at the same time.
-    ///   - onFault: A livestream ended by itself: 4013 when it never started, 5002 when all outputs were lost.
-    ///   - onWarning: Something is amiss, will be, or is mended, with a livestream that goes on.
-    ///   - onChange: A livestream's or an output's state, or an output's last error, has changed.
+    ///   - feeds: The source of the programs.
+    ///   - configuration: The configuration of every push.
+    ///   - startLimit: Seconds within which the first output must be connected.
+    ///   - maximumLivestreams: The maximum number of rooms that are live at a time.
+    ///   - onFault: Called when a livestream ends by itself: 4013 when it never started, 5002 when all outputs were lost.
+    ///   - onWarning: Called when a running livestream has a problem, will have one, or has recovered.
+    ///   - onChange: Called when the state of a livestream, or the state or last error of an output, has changed.
     public init(
         feeds: any ProgramFeeding,
         policy: TargetPolicy,
@@ -65,23 +66,23 @@ public final class Livestreams: Sendable, LivestreamControlling {
         self.onWarning = onWarning
         self.onChange = onChange
         EgressLibraries.initialise()
-        // Without a thread commands still work; only news of them are missing.
+        // Without a thread commands still work, but no changes are reported.
         _ = spawnThread(named: "livestreams") { self.run() }
     }
 
-    /// Makes a port on which this process listens no target of outputs from now on, on any address of this machine.
+    /// Adds a port that this process listens on, which outputs may not target on any address of this machine.
     ///
-    /// Listeners know their ports only once they listen.
+    /// Called after the listener has bound its port.
     public func refuse(ownPort port: UInt16) {
         policy.withLock { _ = $0.ownPorts.insert(port) }
     }
 
-    /// Begins to push a room to these targets, for as long as `options` allow.
+    /// Starts pushing a room's program to the targets, for as long as `options` allow.
     public func start(room: String, targets: [OutputTarget], options: LivestreamOptions) throws(StageError) {
         try options.validate()
         var planned = targets
         for index in planned.indices {
-            var figures = planned[index].figures ?? StreamFigures()
+            var figures = planned[index].figures ?? StreamProperties()
             figures.duration = Double(options.maximumDuration)
             planned[index].figures = figures
         }
@@ -92,7 +93,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
             idle: Double(options.minimumIdleTimeout)
         )
         let refusal: StageError? = register.withLock { register in
-            // A stopped one is history; a stopping one still holds its targets.
+            // A stopped livestream may be replaced; a stopping one still uses its targets.
             switch register.rooms[room]?.progress.state {
             case .starting, .stopping: return .livestreamInFlight
             case .started: return .livestreamAlreadyStarted
@@ -106,19 +107,19 @@ public final class Livestreams: Sendable, LivestreamControlling {
             return nil
         }
         if let refusal { throw refusal }
-        look(at: room)
+        updateProgress(of: room)
     }
 
-    /// Takes down every output of a room.
+    /// Stops every output of a room.
     public func stop(room: String) throws(StageError) {
         let refusal: StageError? = register.withLock { register in
             if let refusal = Self.refusal(register.rooms[room]) { return refusal }
-            register.rooms[room].map { takeDown($0, room: room) }
+            register.rooms[room].map { remove($0, room: room) }
             register.rooms[room]?.progress.stop(.command)
             return nil
         }
         if let refusal { throw refusal }
-        look(at: room)
+        updateProgress(of: room)
     }
 
     /// Adds outputs to a running livestream: all of them, or none.
@@ -138,10 +139,10 @@ public final class Livestreams: Sendable, LivestreamControlling {
             return nil
         }
         if let refusal { throw refusal }
-        look(at: room)
+        updateProgress(of: room)
     }
 
-    /// Takes one output down; of the last one a warning is told instead.
+    /// Stops and removes one output; the last one stays and causes a warning.
     public func remove(output name: String, room: String) throws(StageError) {
         let refusal: StageError? = register.withLock { register in
             if let refusal = Self.refusal(register.rooms[room]) { return refusal }
@@ -157,11 +158,11 @@ public final class Livestreams: Sendable, LivestreamControlling {
             }
             return nil
         }
-        look(at: room)
+        updateProgress(of: room)
         if let refusal { throw refusal }
     }
 
-    /// Has an output that is not connected try again now.
+    /// Retries the connection of an output now.
     public func retry(output name: String, room: String) throws(StageError) {
         let refusal: StageError? = register.withLock { register in
             if let refusal = Self.refusal(register.rooms[room]) { return refusal }
@@ -174,9 +175,9 @@ public final class Livestreams: Sendable, LivestreamControlling {
         if let refusal { throw refusal }
     }
 
-    /// Tells whether every host of a room has mic and camera off, or there is no host; to be told on every change.
+    /// Reports whether every host of a room has mic and camera off, or there is no host; called on every change.
     ///
-    /// A livestream that stays so for its idle time-out stops. Rooms that never are told of are never idle.
+    /// A livestream that is muted for its idle timeout stops. Rooms without a report are never idle.
     public func hostsMuted(room: String, _ areMuted: Bool) {
         register.withLock { register in
             if !areMuted {
@@ -185,33 +186,33 @@ public final class Livestreams: Sendable, LivestreamControlling {
                 register.mutedSince[room] = clock.now
             }
         }
-        look(at: room)
+        updateProgress(of: room)
     }
 
-    /// The present state of a room's outputs.
+    /// Returns the current state of a room's outputs.
     public func status(room: String) -> LivestreamStatus {
         register.withLock { $0.rooms[room]?.status } ?? LivestreamStatus()
     }
 
-    /// Takes down and then forgets a room's livestream, if it has one.
+    /// Stops and then removes a room's livestream, if it has one.
     public func roomEnded(_ room: String) {
         register.withLock { register in
             register.mutedSince[room] = nil
             guard let livestream = register.rooms[room] else { return }
-            takeDown(livestream, room: room)
+            remove(livestream, room: room)
             register.rooms[room]?.isEnded = true
             register.rooms[room]?.progress.stop(.roomEnded)
         }
-        look(at: room)
+        updateProgress(of: room)
     }
 
-    /// Takes everything down; returns when all pushes have let go, within about a second.
+    /// Stops everything and waits for the pushes to close their connections, for about a second at most.
     ///
-    /// For the process's end.
+    /// Called when the process shuts down.
     public func shutdown() {
         let pushes = register.withLock { register in
             for (room, livestream) in register.rooms {
-                takeDown(livestream, room: room)
+                remove(livestream, room: room)
                 register.rooms[room]?.progress.stop(.command)
             }
             return register.rooms.values.flatMap { $0.outputs.map(\.push) }
@@ -228,16 +229,16 @@ public final class Livestreams: Sendable, LivestreamControlling {
 
     private func run() {
         while let rooms = nextRooms() {
-            for room in rooms { attend(to: room) }
+            for room in rooms { update(to: room) }
         }
     }
 
-    /// Waits for something to do; nil when there is nothing left to do ever.
+    /// Waits for rooms to update; returns nil after the last one.
     private func nextRooms() -> Set<String>? {
         let known = register.withLock { $0.rooms.mapValues { $0.progress.state } }
         let isStopping = known.values.contains(.stopping)
         let isLive = isStopping || known.values.contains(.starting) || known.values.contains(.started)
-        // A livestream in motion is looked at without being asked: for its time limit, and to see threads end.
+        // A running livestream is polled for its time limits and the end of its threads.
         let deadline = isLive ? MonotonicTime.now().advanced(milliseconds: isStopping ? 50 : 500) : nil
         let due: (rooms: Set<String>, isLast: Bool)? = agenda.wait(until: deadline) { agenda in
             guard !agenda.rooms.isEmpty || agenda.isShutDown else { return nil }
@@ -248,23 +249,23 @@ public final class Livestreams: Sendable, LivestreamControlling {
         return due.isLast && due.rooms.isEmpty ? nil : due.rooms
     }
 
-    /// What a look at a room brought to light.
+    /// The results of a room's update.
     private struct Findings {
-        /// In their order.
+        /// In order of occurrence.
         var statuses: [LivestreamStatus] = []
         var warnings: [LivestreamWarning] = []
         var fault: StageError?
     }
 
-    /// Moves a room's livestream on and tells what is new.
-    private func attend(to room: String) {
+    /// Updates a room's livestream and reports the changes.
+    private func update(to room: String) {
         let now = clock.now
         let found = register.withLock { register -> Findings in
             guard var livestream = register.rooms[room] else { return Findings() }
-            livestream.lookAtFigures()
-            var found = Findings(warnings: livestream.takeWarnings())
+            livestream.updateCompliance()
+            var found = Findings(warnings: livestream.drainWarnings())
             let outputs = livestream.outputs.map { $0.push.status }
-            let findings = livestream.progress.look(
+            let findings = livestream.progress.update(
                 outputs: outputs,
                 mutedSince: register.mutedSince[room],
                 now: now,
@@ -274,11 +275,11 @@ public final class Livestreams: Sendable, LivestreamControlling {
                 switch finding {
                 case .warn(let warning): found.warnings.append(warning)
                 case .end(let reason):
-                    takeDown(livestream, room: room)
+                    remove(livestream, room: room)
                     found.fault = Self.error(for: reason, outputs: outputs)
                 }
             }
-            // What is stopping is told of even where nothing is left to wait for.
+            // Reports the stopping state even when nothing is left to wait for.
             let before = livestream.news()
             livestream.settle(now: .now())
             found.statuses = [before, livestream.news()].compactMap(\.self)
@@ -291,7 +292,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
         if let fault = found.fault { onFault(room, fault) }
     }
 
-    private func takeDown(_ livestream: RoomLivestream, room: String) {
+    private func remove(_ livestream: RoomLivestream, room: String) {
         for gauge in livestream.gauges.values { feeds.detach(gauge, room: room) }
         for output in livestream.outputs {
             feeds.detach(output.push, room: room)
@@ -299,18 +300,18 @@ public final class Livestreams: Sendable, LivestreamControlling {
         }
     }
 
-    /// Lets an output have its feed.
+    /// Attaches an output to its feed and starts it.
     private func begin(_ output: LiveOutput, in livestream: inout RoomLivestream) {
         if let gauge = livestream.add(output) { feeds.attach(gauge, room: output.feed) }
         feeds.attach(output.push, room: output.feed)
         output.push.start()
     }
 
-    private func look(at room: String) {
+    private func updateProgress(of room: String) {
         agenda.update { _ = $0.rooms.insert(room) }
     }
 
-    /// Outputs that are not started yet, once nothing is wrong with any of their targets.
+    /// Makes outputs that are not started, after validating all targets.
     private func outputs(to targets: [OutputTarget], room: String) throws(StageError) -> [LiveOutput] {
         guard !targets.isEmpty else { throw .outputInvalid("A livestream needs at least one output") }
         guard targets.count <= Self.maximumOutputs else {
@@ -336,15 +337,15 @@ public final class Livestreams: Sendable, LivestreamControlling {
         do {
             address = try PushAddress(url: target.url, streamKey: target.streamKey)
             try policy.check(address)
-            if let url = target.spareURL {
-                let found = try PushAddress(url: url, streamKey: target.spareStreamKey ?? target.streamKey)
+            if let url = target.backupURL {
+                let found = try PushAddress(url: url, streamKey: target.backupStreamKey ?? target.streamKey)
                 try policy.check(found)
                 spare = found
             }
         } catch {
             throw .outputInvalid("Output \(target.name): \(error.message)")
         }
-        // Told on a thread of the push's; the agenda's lock is the only one taken there.
+        // Called on a thread of the push, which takes no other lock than the agenda's.
         let agenda = agenda
         let push = RTMPPush(
             name: target.name,
@@ -356,13 +357,13 @@ public final class Livestreams: Sendable, LivestreamControlling {
             agenda.update { _ = $0.rooms.insert(room) }
         }
         let compliance = OutputCompliance(
-            main: ComplianceWatch(address: address, figures: target.figures),
-            spare: spare.map { ComplianceWatch(address: $0, figures: target.figures) }
+            main: ComplianceMonitor(address: address, figures: target.figures),
+            spare: spare.map { ComplianceMonitor(address: $0, figures: target.figures) }
         )
         return LiveOutput(push: push, feed: target.feed(of: room), compliance: compliance)
     }
 
-    /// Why a room's livestream takes no command now; nil when it does.
+    /// Returns why a room's livestream accepts no command now; nil when it does.
     private static func refusal(_ livestream: RoomLivestream?) -> StageError? {
         switch livestream?.progress.state {
         case .starting, .started: nil
@@ -371,7 +372,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
         }
     }
 
-    /// The fault a livestream ended with; nil when it ended as it should.
+    /// Returns the fault for the end of a livestream; nil for a regular end.
     private static func error(for reason: LivestreamEndReason, outputs: [OutputStatus]) -> StageError? {
         let reasons = outputs.map { "\($0.name): \($0.lastError ?? "no answer")" }.joined(separator: "; ")
         return switch reason {

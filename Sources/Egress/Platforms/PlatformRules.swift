@@ -1,47 +1,47 @@
 import Media
+import Stage
 
-/// What a platform asks of a stream that is pushed to it.
+/// A platform's requirements on a stream that is pushed to it.
 struct PlatformRules: Sendable, Equatable {
-    /// The video bitrates for a size at a rate.
+    /// The video bitrates for a frame size and rate.
     struct Step: Sendable, Equatable {
-        /// Pixels of the shorter side, up to which the step goes.
+        /// The largest shorter side in pixels.
         var lines: Int
-        /// Pictures per second, up to which it goes.
+        /// The largest frame rate per second.
         var frameRate: Double
-        /// Thousands of bits per second.
+        /// Kilobits per second.
         var bitrate: ClosedRange<Double>
     }
 
     var platform: Platform
-    /// The platform's page on it, which changes from time to time: the figures are a guide, and no more than a warning
-    /// is made of them.
+    /// The platform's documentation page, which changes from time to time; violations therefore cause only warnings.
     var source: String
-    /// Which version of the source, or of when; words for people.
+    /// The version or date of the source, for display.
     var edition: String
     var needsTLS = false
     /// From the smallest size and rate to the largest.
     var steps: [Step]
-    /// Seconds from one key picture to the next, at most.
+    /// The maximum keyframe interval in seconds.
     var longestKeyInterval: Double
-    /// H.264's `profile_idc`s.
+    /// The allowed values of H.264's `profile_idc`.
     var profiles: Set<Int> = [77, 100]
-    /// H.264's level times ten, at most; nil for any.
+    /// The maximum H.264 level times ten; nil for any.
     var highestLevel: Int?
-    /// The codec's configuration may become another one while the stream runs.
+    /// Whether the codec's configuration may change while the stream runs.
     var takesChanges = true
-    /// Seconds that a stream may last; nil for any time.
+    /// The maximum duration of a stream in seconds; nil for any.
     var longestDuration: Double?
-    /// B-frames in a row.
-    var mostReorderedPictures = 2
+    /// The maximum number of consecutive B-frames.
+    var maximumReorderedFrames = 2
     var audioCodecs: Set<AudioCodec> = [.aac]
     var sampleRates: Set<Int> = [44_100, 48_000]
-    /// Thousands of bits per second, at most.
+    /// Kilobits per second.
     var highestAudioBitrate: Double
 
-    /// Where the figures are from and of when, for people, who can look whether they still hold.
+    /// The source and its date, for display.
     var citation: String { "\(source), \(edition)" }
 
-    /// The rules for a platform.
+    /// Returns the rules of a platform.
     static func rules(for platform: Platform) -> PlatformRules {
         switch platform {
         case .youtube: youtube
@@ -60,17 +60,17 @@ struct PlatformRules: Sendable, Equatable {
         }
     }
 
-    /// The step that a stream of this size and rate is on; nil when it is beyond all of them.
+    /// Returns the step of this size and rate; nil when it exceeds all of them.
     func step(lines: Int, frameRate: Double) -> Step? {
-        // Rates are told as 30 and measured as 30.02.
+        // A nominal rate of 30 may be measured as 30.02.
         steps.first { lines <= $0.lines && frameRate <= $0.frameRate + 1 }
     }
 }
 
 extension PlatformRules {
-    /// From the least to the most of all tables that the page has had, so that nobody is warned of what one recommends.
+    /// The union of all tables that the page has had, so that none of its recommendations causes a warning.
     ///
-    /// They were ranges for each size, ranges for all codecs, and a figure for H.264.
+    /// The page has listed ranges for each size, ranges for all codecs, and a figure for H.264.
     private static let youtube = PlatformRules(
         platform: .youtube,
         source: "https://support.google.com/youtube/answer/2853702",
@@ -85,7 +85,7 @@ extension PlatformRules {
             Step(lines: 2160, frameRate: 60, bitrate: 8000...51_000),
         ],
         longestKeyInterval: 4,
-        // Not on the page: what happens to longer ones.
+        // Not on the page, which describes only what happens to longer streams.
         longestDuration: 12 * 3600,
         audioCodecs: [.aac, .mp3],
         highestAudioBitrate: 160
@@ -128,7 +128,7 @@ extension PlatformRules {
         highestAudioBitrate: 256
     )
 
-    /// The rules for a platform of which only the most is known, whatever the size; infinite where not even that is.
+    /// Makes the rules of a platform with a known maximum, independent of the size; infinite where it is unknown.
     private static func other(
         _ platform: Platform,
         keyInterval: Double,
@@ -145,8 +145,7 @@ extension PlatformRules {
         )
     }
 
-    /// About what most of the large ones take at the most; too little is for somebody else's server to say, and so is
-    /// whether it wants TLS.
+    /// The common maximum of most large platforms; the minimum and the need for TLS depend on the unknown server.
     private static let unknown = PlatformRules(
         platform: .unknown,
         source: "the limits of most platforms",
@@ -161,4 +160,211 @@ extension PlatformRules {
         highestLevel: 42,
         highestAudioBitrate: 160
     )
+}
+
+extension PlatformRules {
+    /// The tolerance of a bitrate, as a share, for encoders and measurements.
+    private static let bitrateTolerance = 0.1
+    /// The largest factor by which one second may exceed the maximum bitrate, because of a keyframe or of motion after
+    /// still frames.
+    private static let burst = 2.0
+    /// The tolerance of the keyframe interval in seconds.
+    private static let keyTolerance = 0.1
+
+    /// Returns every violated rule; unknown figures violate none.
+    ///
+    /// - Parameter isSecure: Whether the stream is pushed over TLS.
+    func issues(of figures: StreamProperties, isSecure: Bool) -> [ComplianceIssue] {
+        var found: [ComplianceIssue] = []
+        if needsTLS, !isSecure {
+            found.append(ComplianceIssue(.transport, "\(platform.rawValue) takes streams by rtmps:// only"))
+        }
+        found += ofSize(figures) + videoIssues(figures) + audioIssues(figures)
+        if let duration = figures.duration, let longestDuration, duration > longestDuration {
+            let hours = "\(Int((duration / 3600).rounded())) hours"
+            let most = "\(Int(longestDuration / 3600)) are the most for \(platform.rawValue)"
+            found.append(ComplianceIssue(.duration, "the livestream may last \(hours); \(most)"))
+        }
+        return found
+    }
+
+    private func ofSize(_ figures: StreamProperties) -> [ComplianceIssue] {
+        guard let width = figures.width, let height = figures.height else { return [] }
+        let rate = figures.frameRate ?? 30
+        let name = "\(width)x\(height) at \(Int(rate.rounded())) fps"
+        guard let step = step(lines: min(width, height), frameRate: rate) else {
+            return [ComplianceIssue(.size, "\(name) is more than suits \(platform.rawValue)")]
+        }
+        return ofBitrate(figures, name: name, step: step)
+    }
+
+    private func ofBitrate(_ figures: StreamProperties, name: String, step: Step) -> [ComplianceIssue] {
+        guard let bitrate = figures.videoBitrate else { return [] }
+        let slack = Self.bitrateTolerance
+        let name = "for \(name)"
+        let found = "the video has \(Int(bitrate.rounded())) kb/s"
+        var result: [ComplianceIssue] = []
+        if bitrate > step.bitrate.upperBound * (1 + slack) {
+            let most = Int(step.bitrate.upperBound)
+            result.append(
+                ComplianceIssue(.videoBitrate, "\(found); \(name) \(most) is the most for \(platform.rawValue)")
+            )
+        } else if bitrate < step.bitrate.lowerBound * (1 - slack) {
+            let least = Int(step.bitrate.lowerBound)
+            result.append(
+                ComplianceIssue(.videoBitrate, "\(found); \(name) \(least) is the least for \(platform.rawValue)")
+            )
+        } else if let peak = figures.peakVideoBitrate, peak > step.bitrate.upperBound * Self.burst {
+            let most = "\(name) \(Int(step.bitrate.upperBound)) is the most, evenly, for \(platform.rawValue)"
+            result.append(
+                ComplianceIssue(.rateControl, "the video has up to \(Int(peak.rounded())) kb in a second; \(most)")
+            )
+        }
+        return result
+    }
+
+    private func videoIssues(_ figures: StreamProperties) -> [ComplianceIssue] {
+        var found: [ComplianceIssue] = []
+        if let codec = figures.videoCodec, codec != .h264 {
+            found.append(ComplianceIssue(.videoCodec, "the video is \(codec.rawValue) and should be H.264"))
+        }
+        if let interval = figures.keyInterval, interval > longestKeyInterval + Self.keyTolerance {
+            let tenths = (interval * 10).rounded() / 10
+            let most = "the longest for \(platform.rawValue) is \(longestKeyInterval) s"
+            found.append(ComplianceIssue(.keyInterval, "keyframes are \(tenths) s apart; \(most)"))
+        }
+        if let profile = figures.profile, !profiles.contains(profile) {
+            found.append(ComplianceIssue(.profile, "the video has H.264 profile \(profile) and should be Main or High"))
+        }
+        if let level = figures.level, let highestLevel, level > highestLevel {
+            let most = "\(Double(highestLevel) / 10) is the highest for \(platform.rawValue)"
+            found.append(ComplianceIssue(.level, "the video has H.264 level \(Double(level) / 10); \(most)"))
+        }
+        if figures.hasChanged == true, !takesChanges {
+            found.append(
+                ComplianceIssue(.change, "the video changed its format, which \(platform.rawValue) does not take")
+            )
+        }
+        if let reordered = figures.reorderedFrames, reordered > maximumReorderedFrames {
+            let most = "\(maximumReorderedFrames) are the most for \(platform.rawValue)"
+            found.append(ComplianceIssue(.reordering, "the video has \(reordered) B-frames in a row; \(most)"))
+        }
+        return found
+    }
+
+    private func audioIssues(_ figures: StreamProperties) -> [ComplianceIssue] {
+        var found: [ComplianceIssue] = []
+        if let codec = figures.audioCodec, !audioCodecs.contains(codec) {
+            found.append(ComplianceIssue(.audioCodec, "the audio is \(codec.rawValue) and should be AAC"))
+        }
+        if let rate = figures.sampleRate, !sampleRates.contains(rate) {
+            found.append(
+                ComplianceIssue(.sampleRate, "the audio has \(rate) Hz and should have 44100 or 48000")
+            )
+        }
+        if let channels = figures.channels, channels > 2 {
+            found.append(ComplianceIssue(.channels, "the audio has \(channels) channels and should have 2"))
+        }
+        if let bitrate = figures.audioBitrate, bitrate > highestAudioBitrate * (1 + Self.bitrateTolerance) {
+            let most = "\(Int(highestAudioBitrate)) is the most for \(platform.rawValue)"
+            found.append(ComplianceIssue(.audioBitrate, "the audio has \(Int(bitrate.rounded())) kb/s; \(most)"))
+        }
+        return found
+    }
+}
+
+/// The platform of an output's target, by its host name.
+enum Platform: String, Sendable, Equatable, CaseIterable {
+    case youtube = "YouTube"
+    case twitch = "Twitch"
+    case facebook = "Facebook"
+    case x = "X"
+    case trovo = "Trovo"
+    case nimo = "Nimo TV"
+    case dlive = "DLive"
+    case mux = "Mux"
+    case restream = "Restream"
+    case castr = "Castr"
+    case livepush = "Livepush"
+    /// A channel of Amazon IVS, or of a platform that is built on it.
+    case ivs = "Amazon IVS"
+    /// Any other server; the rules are common to all large platforms.
+    case unknown = "every large platform"
+
+    init(host: String) {
+        let name = host.lowercased().trimmingSuffix(".")
+        func belongs(to domains: String...) -> Bool {
+            domains.contains { name == $0 || name.hasSuffix("." + $0) }
+        }
+        self =
+            if belongs(to: "youtube.com") {
+                .youtube
+            } else if belongs(to: "live-video.net") {
+                Self.liveVideo(name)
+            } else if belongs(to: "twitch.tv") {
+                .twitch
+            } else if belongs(to: "facebook.com", "fbcdn.net") {
+                .facebook
+            } else {
+                Self.others.first { belongs(to: $0.domain) }?.platform ?? .unknown
+            }
+    }
+}
+
+extension Platform {
+    /// The ingest domains; a relay in front of a platform has its own rules.
+    private static let others: [(domain: String, platform: Platform)] = [
+        ("pscp.tv", .x), ("trovo.live", .trovo), ("nimo.tv", .nimo), ("dlive.tv", .dlive), ("mux.com", .mux),
+        ("restream.io", .restream), ("castr.io", .castr), ("livepush.io", .livepush),
+    ]
+
+    /// Returns Twitch or IVS, which share their ingest machines.
+    ///
+    /// An IVS channel has its own name below the global ingest domain, where Twitch has only one. The ingest points of
+    /// single cities serve both, so Twitch's stricter rules apply to them.
+    private static func liveVideo(_ name: String) -> Platform {
+        let shared = "ingest.global-contribute.live-video.net"
+        return name != shared && name.hasSuffix(".global-contribute.live-video.net") ? .ivs : .twitch
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(_ suffix: Character) -> String {
+        last == suffix ? String(dropLast()) : self
+    }
+}
+
+/// One violated requirement of a platform.
+struct ComplianceIssue: Sendable, Hashable {
+    /// The subject of the requirement.
+    enum Kind: String, Sendable, Hashable, CaseIterable {
+        case transport
+        case size
+        case frameRate
+        case videoBitrate
+        case rateControl
+        case keyInterval
+        case videoCodec
+        case profile
+        case level
+        case change
+        case reordering
+        case audioCodec
+        case sampleRate
+        case channels
+        case audioBitrate
+        case duration
+
+        /// Whether the requirement is the platform's, rather than the configured stream.
+        var isOfPlatform: Bool { self != .frameRate }
+    }
+
+    var kind: Kind
+    /// A description for display.
+    var message: String
+
+    init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
 }

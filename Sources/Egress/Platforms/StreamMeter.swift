@@ -1,35 +1,36 @@
 import Media
 import NIOCore
 import Stage
+import Synchronization
 
-/// Measures a stream from its packets, in stretches of about ten seconds on the stream's own clock.
+/// Measures a stream from its packets, in intervals of about ten seconds of stream time.
 struct StreamMeter: Sendable {
-    /// Milliseconds after which a stretch ends with the next key picture.
+    /// Milliseconds after which an interval ends with the next keyframe.
     static let stretch: Int64 = 10_000
-    /// Milliseconds after which it ends without one.
+    /// Milliseconds after which an interval ends without one.
     static let longest: Int64 = 20_000
 
-    /// What the codecs' configurations say.
-    private var known = StreamFigures()
-    /// When the stretch began; nil before its first key picture or sound.
+    /// The figures from the codec configurations.
+    private var known = StreamProperties()
+    /// The start of the interval; nil before its first keyframe or audio.
     private var begin: Int64?
     private var lastKey: Int64?
     private var longestKeyInterval: Int64 = 0
-    private var pictures = 0
-    private var pictureBytes = 0
-    /// Bytes of pictures in the present second of the stretch, and in the second with the most.
+    private var frames = 0
+    private var videoBytes = 0
+    /// Video bytes in the current second of the interval, and the maximum of all seconds.
     private var second = (number: Int64(0), bytes: 0, most: 0)
     private var configuration: ByteBuffer?
-    private var sounds = 0
-    private var soundBytes = 0
+    private var audioFrames = 0
+    private var audioBytes = 0
     private var latestShown = Int64.min
     private var reorderedRun = 0
     private var longestReorderedRun = 0
 
     init() {}
 
-    /// Takes in a packet; the figures of the stretch that it ends.
-    mutating func take(_ packet: MediaPacket) -> StreamFigures? {
+    /// Adds a packet; returns the figures of the interval that it ends.
+    mutating func add(_ packet: MediaPacket) -> StreamProperties? {
         switch packet.content {
         case .metadata, .videoEnd:
             return nil
@@ -39,24 +40,24 @@ struct StreamMeter: Sendable {
         case .audioConfiguration(let codec):
             read(codec, packet)
             return nil
-        case .sound:
+        case .audio:
             guard let begin else {
                 if known.videoCodec == nil { self.begin = packet.timestamp }
                 return nil
             }
             let isOver = packet.timestamp - begin >= (known.videoCodec == nil ? Self.stretch : Self.longest)
             let figures = isOver ? finish(at: packet.timestamp) : nil
-            sounds += 1
-            soundBytes += packet.payload.readableBytes
+            audioFrames += 1
+            audioBytes += packet.payload.readableBytes
             return figures
-        case .picture(_, let isKey, _):
-            return takePicture(packet, isKey: isKey)
+        case .video(_, let isKey, _):
+            return addFrame(packet, isKey: isKey)
         }
     }
 
-    private mutating func takePicture(_ packet: MediaPacket, isKey: Bool) -> StreamFigures? {
+    private mutating func addFrame(_ packet: MediaPacket, isKey: Bool) -> StreamProperties? {
         let time = packet.timestamp
-        var figures: StreamFigures?
+        var figures: StreamProperties?
         if isKey {
             if let lastKey { longestKeyInterval = max(longestKeyInterval, time - lastKey) }
             if let begin, time - begin >= Self.stretch { figures = finish(at: time) }
@@ -64,12 +65,12 @@ struct StreamMeter: Sendable {
             lastKey = time
         }
         guard let begin else { return nil }
-        pictures += 1
+        frames += 1
         let number = (time - begin) / 1000
         if number != second.number { second = (number, 0, second.most) }
         second.bytes += packet.payload.readableBytes
         second.most = max(second.most, second.bytes)
-        pictureBytes += packet.payload.readableBytes
+        videoBytes += packet.payload.readableBytes
         let shown = packet.presentationTimestamp
         reorderedRun = !isKey && shown < latestShown ? reorderedRun + 1 : 0
         longestReorderedRun = max(longestReorderedRun, reorderedRun)
@@ -77,15 +78,15 @@ struct StreamMeter: Sendable {
         return figures
     }
 
-    /// The figures up to `time`, with which the next stretch begins.
-    private mutating func finish(at time: Int64) -> StreamFigures? {
+    /// Returns the figures up to `time` and starts the next interval.
+    private mutating func finish(at time: Int64) -> StreamProperties? {
         defer {
             begin = time
             (longestKeyInterval, longestReorderedRun) = (0, 0)
-            (pictures, pictureBytes, sounds, soundBytes) = (0, 0, 0, 0)
+            (frames, videoBytes, audioFrames, audioBytes) = (0, 0, 0, 0)
             second = (0, 0, 0)
         }
-        // A clock that jumped says nothing about the stream.
+        // A discontinuous clock gives no valid figures.
         guard let begin, time - begin <= 2 * Self.longest else {
             lastKey = nil
             return nil
@@ -93,23 +94,23 @@ struct StreamMeter: Sendable {
         let seconds = Double(time - begin) / 1000
         var figures = known
         if known.videoCodec != nil {
-            figures.frameRate = Double(pictures) / seconds
-            figures.videoBitrate = Double(pictureBytes) * 8 / 1000 / seconds
+            figures.frameRate = Double(frames) / seconds
+            figures.videoBitrate = Double(videoBytes) * 8 / 1000 / seconds
             figures.peakVideoBitrate = Double(second.most) * 8 / 1000
             figures.keyInterval = Double(max(longestKeyInterval, time - (lastKey ?? begin))) / 1000
-            figures.reorderedPictures = longestReorderedRun
+            figures.reorderedFrames = longestReorderedRun
         }
-        if known.audioCodec != nil { figures.audioBitrate = Double(soundBytes) * 8 / 1000 / seconds }
+        if known.audioCodec != nil { figures.audioBitrate = Double(audioBytes) * 8 / 1000 / seconds }
         return figures
     }
 
     private mutating func read(_ codec: VideoCodec, _ packet: MediaPacket) {
         known.videoCodec = codec
         (known.width, known.height, known.profile, known.level) = (nil, nil, nil, nil)
-        // Once is enough: a platform that takes none has lost the stream by then.
+        // One change is enough: a platform that does not support it has lost the stream by then.
         if let configuration, configuration != packet.payload { known.hasChanged = true }
         configuration = packet.payload
-        // What cannot be read is left unknown: the target will say what it thinks of it.
+        // A configuration that cannot be parsed leaves its figures unknown.
         guard codec == .h264, let configuration = try? AVCConfiguration(packet.payload) else { return }
         known.width = configuration.sps.width
         known.height = configuration.sps.height
@@ -123,5 +124,29 @@ struct StreamMeter: Sendable {
         guard codec == .aac, let configuration = try? AACConfiguration(packet.payload) else { return }
         known.sampleRate = configuration.sampleRate
         known.channels = configuration.channelCount
+    }
+}
+
+/// Measures a feed on behalf of all outputs that push it.
+final class FeedMeter: Sendable, PacketSink {
+    private struct State: Sendable {
+        var meter = StreamMeter()
+        var figures: StreamProperties?
+    }
+
+    private let state = Mutex(State())
+
+    func receive(_ packet: MediaPacket) {
+        state.withLock { state in
+            if let figures = state.meter.add(packet) { state.figures = figures }
+        }
+    }
+
+    /// Returns the latest figures once; nil until there are new ones.
+    func removeFigures() -> StreamProperties? {
+        state.withLock { state in
+            defer { state.figures = nil }
+            return state.figures
+        }
     }
 }

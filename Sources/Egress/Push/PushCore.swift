@@ -2,10 +2,10 @@ import Media
 import Stage
 import Synchronization
 
-/// What a push's thread shares with those who feed, watch and stop it.
+/// The state that a push's thread shares with its feed, its owner and its monitors.
 final class PushCore: Sendable {
     private static let never = Int64.max
-    /// The packet that ends a time of gathering comes a little early or late; a wake by it is cheaper than one by time.
+    /// The tolerance of the gathering time in seconds: waking on a packet is cheaper than on a timer.
     private static let gatheringSlack = 0.005
 
     let name: String
@@ -14,24 +14,24 @@ final class PushCore: Sendable {
     let policy: TargetPolicy
     let configuration: PushConfiguration
     let wake = WakeSignal()
-    /// Ends the waits of the thread that looks at the spare address.
+    /// Wakes the thread that probes the backup address.
     let spareWake = WakeSignal()
-    /// The thread is gone; nothing of the push is left but its numbers.
+    /// Whether the thread has ended.
     let ended = Latch(false)
 
     private let onChange: @Sendable (OutputStatus) -> Void
     private let machine: Mutex<PushStateMachine>
     private let inbox: Mutex<PushInbox>
     private let announced = Mutex<OutputStatus?>(nil)
-    /// The connection under way, for `stop` to end.
-    private let guardian = Mutex<SocketGuard?>(nil)
-    /// The same for a look at the spare address, of which nobody is told farewell.
-    private let spareGuardian = Mutex<SocketGuard?>(nil)
-    /// Nobody looks at the spare address.
-    private let isSpareLeft = Latch(true)
+    /// The current connection, for `stop` to end.
+    private let socketGuard = Mutex<SocketGuard?>(nil)
+    /// The current probe of the backup address, which ends without a farewell.
+    private let backupGuard = Mutex<SocketGuard?>(nil)
+    /// Whether no probe thread runs.
+    private let isBackupProbeEnded = Latch(true)
     private let stopping = Atomic<Bool>(false)
-    private let isHurried = Atomic<Bool>(false)
-    /// From this moment (monotonic nanoseconds) on, whoever brings a packet that should go out wakes the thread.
+    private let isRetryRequested = Atomic<Bool>(false)
+    /// The time (monotonic nanoseconds) from which a packet wakes the thread.
     private let wakesFrom = Atomic<Int64>(never)
     private let sent = Atomic<UInt64>(0)
     private let cpu = Atomic<UInt64>(0)
@@ -55,9 +55,9 @@ final class PushCore: Sendable {
     }
 
     /// The address in use, or to be tried next.
-    var address: PushAddress { address(onSpare: machine.withLock { $0.isOnSpare }) }
+    var address: PushAddress { address(onBackup: machine.withLock { $0.usesBackup }) }
 
-    private func address(onSpare isOnSpare: Bool) -> PushAddress { isOnSpare ? spare ?? main : main }
+    private func address(onBackup usesBackup: Bool) -> PushAddress { usesBackup ? spare ?? main : main }
 
     var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
@@ -67,15 +67,15 @@ final class PushCore: Sendable {
             OutputStatus(
                 name: name,
                 url: main.masked,
-                maskedStreamKey: address(onSpare: machine.isOnSpare).maskedStreamKey,
+                maskedStreamKey: address(onBackup: machine.usesBackup).maskedStreamKey,
                 state: machine.reported,
                 bytesSent: sent.load(ordering: .relaxed),
                 droppedFrames: dropped,
                 reconnects: machine.reconnects,
                 lastFault: machine.lastFault,
-                spareURL: spare?.masked,
-                isOnSpare: machine.isOnSpare,
-                spareFault: machine.spareFault,
+                backupURL: spare?.masked,
+                usesBackup: machine.usesBackup,
+                backupFault: machine.backupFault,
                 reconnectReasons: machine.reconnectReasons,
                 queuedBytes: queued,
                 isSlow: machine.isSlow
@@ -83,16 +83,16 @@ final class PushCore: Sendable {
         }
     }
 
-    /// Packets and bytes that wait.
+    /// Packets and bytes in the queue.
     var backlog: (packets: Int, bytes: Int) { inbox.withLock { ($0.count, $0.bytes) } }
 
-    /// CPU nanoseconds the thread has used, as of about a second ago.
+    /// CPU nanoseconds the thread has used, updated about once a second.
     var cpuNanoseconds: UInt64 { cpu.load(ordering: .relaxed) }
 
     // MARK: - For the feed and the owner, any thread
 
     func receive(_ packet: MediaPacket) {
-        // Sound alone does not wake the thread: it goes out with the next picture, or with the next few sounds.
+        // Audio alone does not wake the thread: it is sent with the next frame, or after a few audio frames.
         let (isUrgent, isFull) = inbox.withLock { inbox in
             inbox.receive(packet)
             return (packet.isVideo || inbox.count >= 4, inbox.bytes >= configuration.gatheredBytes)
@@ -103,20 +103,20 @@ final class PushCore: Sendable {
         if wakesFrom.exchange(Self.never, ordering: .sequentiallyConsistent) != Self.never { wake.wake() }
     }
 
-    /// Ends the push; true when its thread will still report that.
+    /// Ends the push.
     func stop() {
         guard !stopping.exchange(true, ordering: .sequentiallyConsistent) else { return }
         _ = machine.withLock { $0.stop() }
         let farewell = MonotonicTime.now().advanced(seconds: configuration.farewell)
-        guardian.withLock { $0?.endAll(at: farewell) }
+        socketGuard.withLock { $0?.endAll(at: farewell) }
         wake.wake()
-        spareGuardian.withLock { $0?.shut() }
+        backupGuard.withLock { $0?.shut() }
         spareWake.wake()
     }
 
-    /// Ends the wait for the next try, if there is one under way.
-    func hurry() {
-        isHurried.store(true, ordering: .sequentiallyConsistent)
+    /// Ends the wait for the next attempt, if there is one.
+    func requestRetry() {
+        isRetryRequested.store(true, ordering: .sequentiallyConsistent)
         wake.wake()
     }
 
@@ -128,9 +128,9 @@ final class PushCore: Sendable {
         return action
     }
 
-    /// Whether somebody wants the next try now; said once.
-    func takesHurry() -> Bool {
-        isHurried.exchange(false, ordering: .sequentiallyConsistent)
+    /// Returns whether an immediate retry was requested, and clears the request.
+    func consumeRetryRequest() -> Bool {
+        isRetryRequested.exchange(false, ordering: .sequentiallyConsistent)
     }
 
     func accepted(now: MonotonicTime) {
@@ -138,14 +138,14 @@ final class PushCore: Sendable {
         announce()
     }
 
-    /// Tells the owner what changed since it was last told; numbers alone are no change.
+    /// Reports the status to the owner unless only counters have changed.
     ///
-    /// Any of the push's threads.
+    /// Called on any of the push's threads.
     func announce() {
         let news: OutputStatus? = announced.withLock { last in
             let status = status
             if let last, last.state == status.state, last.lastFault == status.lastFault,
-                last.isOnSpare == status.isOnSpare, last.spareFault == status.spareFault,
+                last.usesBackup == status.usesBackup, last.backupFault == status.backupFault,
                 last.isSlow == status.isSlow
             {
                 return nil
@@ -157,27 +157,27 @@ final class PushCore: Sendable {
     }
 
     func watch(_ connection: SocketGuard?) {
-        guardian.withLock { $0 = connection }
+        socketGuard.withLock { $0 = connection }
     }
 
-    /// Has somebody look at the spare address, if there is one; without a thread to spare it is met unseen.
-    func beginWatchingSpare() {
+    /// Starts the thread that probes the backup address, if there is one; without a thread it is not probed.
+    func startBackupProbe() {
         guard let spare else { return }
-        isSpareLeft.update { $0 = false }
+        isBackupProbeEnded.update { $0 = false }
         let isRunning = spawnThread(named: "spare-\(name)") { [self] in
-            SpareRun(core: self, address: spare).run()
-            isSpareLeft.update { $0 = true }
+            BackupProbe(core: self, address: spare).run()
+            isBackupProbeEnded.update { $0 = true }
         }
-        if !isRunning { isSpareLeft.update { $0 = true } }
+        if !isRunning { isBackupProbeEnded.update { $0 = true } }
     }
 
-    /// Waits for the end of a look that is under way, which `stop` has cut short.
-    func endWatchingSpare() {
+    /// Waits for the end of the probe thread, which `stop` has interrupted.
+    func waitForBackupProbe() {
         let deadline = MonotonicTime.now().advanced(seconds: configuration.farewell)
-        _ = isSpareLeft.wait(until: deadline) { $0 ? true : nil }
+        _ = isBackupProbeEnded.wait(until: deadline) { $0 ? true : nil }
     }
 
-    /// What the next connection begins with, if it can begin.
+    /// Returns the first packets of a connection, if it can begin.
     func begin(withoutVideo: Bool) -> [MediaPacket]? {
         inbox.withLock { $0.canBegin(withoutVideo: withoutVideo) ? $0.begin() : nil }
     }
@@ -186,32 +186,32 @@ final class PushCore: Sendable {
         inbox.withLock { $0.end() }
     }
 
-    /// See `PushInbox.take`; also whether none is left.
-    func take(room: Int?, capacity: Int) -> (packets: [MediaPacket], isEmpty: Bool) {
+    /// Calls `PushInbox.take` and returns whether the queue is empty afterwards.
+    func popFirst(room: Int?, capacity: Int) -> (packets: [MediaPacket], isEmpty: Bool) {
         inbox.withLock { inbox in
-            let packets = inbox.take(room: room, capacity: capacity)
+            let packets = inbox.popFirst(room: room, capacity: capacity)
             return (packets, inbox.count == 0)
         }
     }
 
-    /// What besides the socket, the time and `stop` ends a sleep.
+    /// The events that end a sleep, in addition to the socket, the timeout and `stop`.
     enum Interest {
-        /// Nothing else.
+        /// No further event.
         case none
         /// The next packet.
         case packets
-        /// A packet that comes when the sleep is nearly over, or many bytes; the time, if none of these.
+        /// A packet near the end of the sleep, or enough bytes.
         case gathered
     }
 
-    /// Waits for packets, for the socket or for `stop`; true when the socket wants to be read.
+    /// Waits for packets, the socket or `stop`; returns whether the socket is readable.
     func sleep(socket: Int32, milliseconds: Int32, until interest: Interest) -> Bool {
         var milliseconds = milliseconds
         switch interest {
         case .none: break
         case .packets:
             wakesFrom.store(0, ordering: .sequentiallyConsistent)
-            // A packet may have come between the last look and the flag.
+            // A packet may have arrived before the flag was set.
             if backlog.packets > 0 { milliseconds = 0 }
         case .gathered:
             let moment = MonotonicTime.now().advanced(seconds: Double(milliseconds) / 1000 - Self.gatheringSlack)
@@ -224,14 +224,14 @@ final class PushCore: Sendable {
         return ready.isReadable
     }
 
-    /// Looks whether the target keeps up with the program; throws when it is to be left.
-    func lookAtDrops(now: MonotonicTime) throws(PushError) {
-        let pictures = inbox.withLock { $0.pictures }
-        guard let change = machine.withLock({ $0.look(at: pictures, now: now) }) else { return }
-        guard change == .isHopeless else { return announce() }
+    /// Checks whether the target keeps up with the program; throws when the connection should be closed.
+    func updateDropMonitor(now: MonotonicTime) throws(PushError) {
+        let frames = inbox.withLock { $0.frames }
+        guard let change = machine.withLock({ $0.update(with: frames, now: now) }) else { return }
+        guard change == .isFailing else { return announce() }
         let drops = configuration.drops
         let seconds = Int((drops.window * Double(drops.endurance)).rounded())
-        throw PushError(.stalled, "the target is too slow: it took less than half of the pictures for \(seconds) s")
+        throw PushError(.stalled, "the target is too slow: it accepted less than half of the frames for \(seconds) s")
     }
 
     func countSent(_ bytes: Int) {
@@ -244,16 +244,16 @@ final class PushCore: Sendable {
 
     // MARK: - For the thread that looks at the spare address
 
-    func spareStep(now: MonotonicTime) -> SpareWatch.Step {
-        machine.withLock { $0.spareStep(now: now) }
+    func backupStep(now: MonotonicTime) -> BackupState.Step {
+        machine.withLock { $0.backupStep(now: now) }
     }
 
-    func spareLooked(_ error: PushError?, now: MonotonicTime, chance: Double) {
-        machine.withLock { $0.spareLooked(error, now: now, chance: chance) }
+    func backupProbed(_ error: PushError?, now: MonotonicTime, chance: Double) {
+        machine.withLock { $0.backupProbed(error, now: now, chance: chance) }
         announce()
     }
 
     func watchSpare(_ connection: SocketGuard?) {
-        spareGuardian.withLock { $0 = connection }
+        backupGuard.withLock { $0 = connection }
     }
 }

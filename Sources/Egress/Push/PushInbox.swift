@@ -1,25 +1,25 @@
 import Media
 import NIOCore
 
-/// What a push keeps of the program: the newest configuration always, and the packets that wait.
+/// The packets a push has received: the latest configurations and the send queue.
 ///
-/// Away from its target a push holds only the current group of pictures, so that a connection can begin with a key
-/// picture at once. While it streams, everything waits in a queue that drops by age and size.
+/// While it is not streaming, a push stores only the current GOP, so that a connection can begin with a keyframe at once.
+/// While it streams, packets wait in a queue that drops by age and size.
 struct PushInbox: Sendable {
     private(set) var metadata: MediaPacket?
     private(set) var videoConfiguration: MediaPacket?
     private(set) var audioConfiguration: MediaPacket?
-    /// Packets go to the target, rather than being held for a later start.
+    /// Whether packets are sent to the target rather than stored for the next connection.
     private(set) var isStreaming = false
-    /// While streaming.
+    /// Used while streaming.
     private var queue: CongestionQueue
-    /// While not streaming: from the last key picture on, or the last second of a program without video.
+    /// Used while not streaming: from the last keyframe on, or the last second of a program without video.
     private var held: [MediaPacket] = []
-    private var heldBytes = 0
+    private var storedBytes = 0
     private var droppedBefore: UInt64 = 0
-    /// Pictures that came while streaming.
-    private var offeredPictures: UInt64 = 0
-    private var droppedPicturesBefore: UInt64 = 0
+    /// Frames received while streaming.
+    private var offeredFrames: UInt64 = 0
+    private var droppedFramesBefore: UInt64 = 0
     private let limits: CongestionQueue.Limits
 
     init(limits: CongestionQueue.Limits) {
@@ -27,64 +27,64 @@ struct PushInbox: Sendable {
         queue = CongestionQueue(limits: limits)
     }
 
-    /// Packets given up because the target was too slow.
+    /// Packets dropped because the target was too slow.
     var dropped: UInt64 { queue.dropped.total + droppedBefore }
 
-    /// Pictures that were to be sent, and those of them that were given up.
-    var pictures: DropWatch.Pictures {
-        .init(offered: offeredPictures, dropped: queue.dropped.allPictures + droppedPicturesBefore)
+    /// Frames to be sent, and the dropped ones among them.
+    var frames: DropMonitor.FrameCounts {
+        .init(offered: offeredFrames, dropped: queue.dropped.allFrames + droppedFramesBefore)
     }
 
-    /// Packets waiting or held.
+    /// Packets that are queued or stored.
     var count: Int { isStreaming ? queue.count : held.count }
     /// Bytes of their bodies.
-    var bytes: Int { isStreaming ? queue.bytes : heldBytes }
+    var bytes: Int { isStreaming ? queue.bytes : storedBytes }
 
-    /// Takes one packet of the program.
+    /// Receives one packet of the program.
     mutating func receive(_ packet: MediaPacket) {
         if packet.isConfiguration {
             guard remember(packet) else { return }
             if isStreaming {
                 queue.append(packet)
             } else if packet.content != .metadata {
-                // What is held was made with the old configuration.
-                forgetHeld()
+                // The stored packets belong to the old configuration.
+                discardStored()
             }
         } else if isStreaming {
-            if packet.isVideo { offeredPictures += 1 }
+            if packet.isVideo { offeredFrames += 1 }
             queue.append(packet)
         } else {
             hold(packet)
         }
     }
 
-    /// Whether a connection could begin now: at a key picture, or with sound when the program has no video.
+    /// Whether a connection can begin now: at a keyframe, or with audio when the program has no video.
     ///
-    /// - Parameter withoutVideo: Enough time was given to video to appear.
+    /// - Parameter withoutVideo: Whether the wait for video has timed out.
     func canBegin(withoutVideo: Bool) -> Bool {
-        held.first.map { $0.isKeyPicture || withoutVideo } ?? false
+        held.first.map { $0.isKeyframe || withoutVideo } ?? false
     }
 
-    /// Everything a new connection begins with: configuration, then what was held, from a key picture on.
+    /// Returns the first packets of a connection: the configurations, then the stored packets from a keyframe on.
     mutating func begin() -> [MediaPacket] {
         let opening = [metadata, videoConfiguration, audioConfiguration].compactMap { $0 } + held
-        forgetHeld()
+        discardStored()
         isStreaming = true
         return opening
     }
 
-    /// The connection ended; what waited is of no use to the next one.
+    /// Ends the connection and discards its queue.
     mutating func end() {
         droppedBefore += queue.dropped.total
-        droppedPicturesBefore += queue.dropped.allPictures
+        droppedFramesBefore += queue.dropped.allFrames
         queue = CongestionQueue(limits: limits)
         isStreaming = false
     }
 
-    /// Takes the packets whose bodies fit into `room` bytes together.
+    /// Removes and returns packets whose bodies fit into `room` bytes together.
     ///
-    /// - Parameter room: Nil lets the first packet go whatever its size, and then has `capacity` bytes less that one.
-    mutating func take(room: Int?, capacity: Int) -> [MediaPacket] {
+    /// - Parameter room: Nil allows a first packet of any size, followed by `capacity` bytes less its size.
+    mutating func popFirst(room: Int?, capacity: Int) -> [MediaPacket] {
         var taken: [MediaPacket] = []
         taken.reserveCapacity(queue.count)
         var room = room
@@ -96,13 +96,13 @@ struct PushInbox: Sendable {
         return taken
     }
 
-    /// Keeps a configuration; false when the same one is known already.
+    /// Stores a configuration; returns false when it is unchanged.
     private mutating func remember(_ packet: MediaPacket) -> Bool {
         switch packet.content {
         case .metadata: return Self.replace(&metadata, by: packet)
         case .videoConfiguration: return Self.replace(&videoConfiguration, by: packet)
         case .audioConfiguration: return Self.replace(&audioConfiguration, by: packet)
-        case .picture, .videoEnd, .sound: return false
+        case .video, .videoEnd, .audio: return false
         }
     }
 
@@ -113,28 +113,28 @@ struct PushInbox: Sendable {
     }
 
     private mutating func hold(_ packet: MediaPacket) {
-        if packet.isKeyPicture {
-            forgetHeld()
-        } else if held.first?.isKeyPicture != true {
-            // Nothing to begin with yet, unless the program has no video.
+        if packet.isKeyframe {
+            discardStored()
+        } else if held.first?.isKeyframe != true {
+            // Nothing can begin before a keyframe, unless the program has no video.
             guard videoConfiguration == nil, packet.isAudio else { return }
-            if let first = held.first, packet.timestamp - first.timestamp > 1000 { forgetHeld() }
-        } else if heldSpan(with: packet) > limits.sound || heldBytes + packet.body.readableBytes > limits.bytes {
-            // A group of pictures too long to start from; the next one will do.
-            forgetHeld()
+            if let first = held.first, packet.timestamp - first.timestamp > 1000 { discardStored() }
+        } else if storedSpan(with: packet) > limits.audio || storedBytes + packet.body.readableBytes > limits.bytes {
+            // The GOP is too long to begin with; wait for the next one.
+            discardStored()
             return
         }
         guard packet.body.readableBytes <= limits.bytes else { return }
         held.append(packet)
-        heldBytes += packet.body.readableBytes
+        storedBytes += packet.body.readableBytes
     }
 
-    private func heldSpan(with packet: MediaPacket) -> Int64 {
+    private func storedSpan(with packet: MediaPacket) -> Int64 {
         held.first.map { packet.timestamp - $0.timestamp } ?? 0
     }
 
-    private mutating func forgetHeld() {
+    private mutating func discardStored() {
         held.removeAll(keepingCapacity: true)
-        heldBytes = 0
+        storedBytes = 0
     }
 }

@@ -1,28 +1,28 @@
 import Media
 import Stage
 
-/// When an output tries, waits, counts as connected or gives up: the rules alone, without sockets or clocks.
+/// The state machine of a push: attempts, waits, connections and failures; without sockets or clocks.
 ///
 ///     idle ── start ──▶ trying ── accepted ──▶ streaming
 ///                        ▲  │                    │
 ///                        │  └──── failed ──┐     │ failed
 ///                        └─── due ─── waiting ◀──┘            stop, from anywhere ──▶ stopped
 ///
-/// What is reported differs from what is done: an output that lost its target reports `interrupted` through all its
-/// tries, and one whose target will not have it reports `failed` while slow tries go on. With a spare address it is the
-/// output that fails only when there is no hope for either of them.
+/// The reported state differs from the phase: an output that lost its target reports `interrupted` during its attempts,
+/// and one whose target refuses it reports `failed` while slow retries continue. With a backup address, the output fails
+/// only when neither address can succeed.
 struct PushStateMachine: Sendable {
-    /// What the push is doing.
+    /// The phase of the push.
     enum Phase: Sendable, Equatable {
         case idle
         case trying
-        /// The target holds the stream since then.
+        /// The target has accepted the stream.
         case streaming(since: MonotonicTime)
         case waiting(until: MonotonicTime)
         case stopped
     }
 
-    /// What the owner of the machine does next.
+    /// The next step for the owner of the machine.
     enum Action: Sendable, Equatable {
         case connect
         case wait(until: MonotonicTime)
@@ -30,38 +30,38 @@ struct PushStateMachine: Sendable {
     }
 
     private(set) var phase: Phase = .idle
-    /// What the operator sees.
+    /// The state shown to operators.
     private(set) var reported: OutputStatus.State = .connecting
-    /// Connections after the first, by the fault that had ended the one before.
+    /// Reconnects, by the fault that ended the previous connection.
     private(set) var reconnectReasons: [OutputFault.Code: UInt64] = [:]
-    /// The number of them.
+    /// The number of reconnects.
     var reconnects: UInt64 { reconnectReasons.values.reduce(0, +) }
     private(set) var lastFault: OutputFault?
-    /// The spare address is the one to try, or in use.
-    var isOnSpare: Bool { choice.isOnSpare }
-    /// Why the spare address could not be had if it were needed now; nil when it could, or nobody knows.
-    var spareFault: OutputFault? { spare?.fault }
-    /// The target is too slow for the program, or was when it was last connected.
+    /// Whether the backup address is in use or tried next.
+    var usesBackup: Bool { choice.usesBackup }
+    /// Why the backup address is unusable; nil when it is usable or was never probed.
+    var backupFault: OutputFault? { spare?.fault }
+    /// Whether the target is too slow for the program, or was when it was last connected.
     var isSlow: Bool { drops.isSlow }
 
     private let configuration: PushConfiguration
     private var wasConnected = false
-    /// What ended the last connection that was; nil while there was none.
+    /// The fault that ended the last connection; nil before the first loss.
     private var loss: OutputFault.Code?
-    /// Tries since the last connection that held.
+    /// Attempts since the last stable connection.
     private var retries = 0
     private var classifier: FaultClassifier
-    private var choice: AddressChoice
-    private var drops: DropWatch
-    /// nil without a spare address.
-    private var spare: SpareWatch?
+    private var choice: AddressSelector
+    private var drops: DropMonitor
+    /// nil without a backup address.
+    private var spare: BackupState?
 
     init(configuration: PushConfiguration, hasSpare: Bool = false) {
         self.configuration = configuration
         classifier = FaultClassifier(retryBudget: configuration.retryBudget)
-        choice = AddressChoice(hasSpare: hasSpare, limit: configuration.failuresBeforeSpare)
-        drops = DropWatch(limits: configuration.drops)
-        spare = hasSpare ? SpareWatch(configuration: configuration) : nil
+        choice = AddressSelector(hasSpare: hasSpare, limit: configuration.failuresBeforeSpare)
+        drops = DropMonitor(limits: configuration.drops)
+        spare = hasSpare ? BackupState(configuration: configuration) : nil
     }
 
     mutating func start(now: MonotonicTime) -> Action {
@@ -71,14 +71,14 @@ struct PushStateMachine: Sendable {
         return .connect
     }
 
-    /// The wait is over.
+    /// Ends the wait.
     mutating func due() -> Action {
         guard case .waiting = phase else { return .end }
         phase = .trying
         return .connect
     }
 
-    /// The target took the stream and held on to it.
+    /// Records that the target has accepted the stream and not closed it.
     mutating func accepted(now: MonotonicTime) {
         guard phase == .trying else { return }
         phase = .streaming(since: now)
@@ -89,10 +89,10 @@ struct PushStateMachine: Sendable {
         classifier.accepted()
         choice.accepted()
         drops.begin()
-        if isOnSpare { spare?.proved() }
+        if usesBackup { spare?.proved() }
     }
 
-    /// A try came to nothing, or a connection was lost.
+    /// Records a failed attempt or a lost connection.
     ///
     /// - Parameter chance: A random number from 0 to 1, for the jitter.
     mutating func failed(_ error: PushError, now: MonotonicTime, chance: Double) -> Action {
@@ -103,33 +103,33 @@ struct PushStateMachine: Sendable {
         case .streaming(let since):
             wasStreaming = true
             choice.lost()
-            // One that was given up for being slow never did well, however long that took.
-            if now.seconds(since: since) >= configuration.backOff.healthyAfter, !drops.isHopeless {
+            // A connection closed for being slow was never stable, however long it lasted.
+            if now.seconds(since: since) >= configuration.healthyAfter, !drops.isFailing {
                 retries = 0
                 choice.held()
             }
             classifier.disconnected(now: now)
         }
         var fault = classifier.classify(error, now: now)
-        var isHopeless = fault.retry == .slow
-        let turn = choice.failed(isHopeless: &isHopeless)
+        var isFailing = fault.retry == .slow
+        let turn = choice.failed(isFailing: &isFailing)
         if turn != .stays { classifier.movedToOtherAddress() }
-        fault.retry = isHopeless ? .slow : .soon
+        fault.retry = isFailing ? .slow : .soon
         lastFault = fault
         if wasStreaming { loss = fault.code }
 
-        if isHopeless {
+        if isFailing {
             reported = .failed
         } else if wasConnected, reported == .connected {
             reported = .interrupted
         }
         let delay: Double
         if reported == .failed {
-            delay = configuration.backOff.jittered(configuration.slowRetry, chance: chance)
+            delay = configuration.backoff.spread(configuration.slowRetry, chance: chance)
         } else if turn == .changes(isFirst: true) {
-            delay = configuration.backOff.jittered(configuration.spareDelay, chance: chance)
+            delay = configuration.backoff.spread(configuration.spareDelay, chance: chance)
         } else {
-            delay = configuration.backOff.delay(retry: retries, chance: chance)
+            delay = configuration.backoff.delay(retry: retries, chance: chance)
             retries += 1
         }
         let until = now.advanced(seconds: delay)
@@ -137,32 +137,171 @@ struct PushStateMachine: Sendable {
         return .wait(until: until)
     }
 
-    /// Looks at the pictures that were given up while the target has the stream; after `isHopeless` it is to be left.
-    mutating func look(at pictures: DropWatch.Pictures, now: MonotonicTime) -> DropWatch.Change? {
+    /// Updates the drop statistics while streaming; after `isFailing` the connection should be closed.
+    mutating func update(with frames: DropMonitor.FrameCounts, now: MonotonicTime) -> DropMonitor.Change? {
         guard case .streaming = phase else { return nil }
-        return drops.look(at: pictures, now: now)
+        return drops.update(with: frames, now: now)
     }
 
-    /// What is to be done about the spare address, which nobody needs yet.
-    mutating func spareStep(now: MonotonicTime) -> SpareWatch.Step {
+    /// Returns the next step for the backup address.
+    mutating func backupStep(now: MonotonicTime) -> BackupState.Step {
         guard phase != .stopped else { return .end }
-        let isInUse = isOnSpare
+        let isInUse = usesBackup
         return spare?.step(now: now, isInUse: isInUse) ?? .end
     }
 
-    /// Takes in what a look at the spare address came to; nil when nothing keeps a stream away.
+    /// Records the result of probing the backup address; nil for success.
     ///
     /// - Parameter chance: A random number from 0 to 1, for the jitter.
-    mutating func spareLooked(_ error: PushError?, now: MonotonicTime, chance: Double) {
-        // What was looked at while the stream itself came to be there is overtaken.
-        guard !isOnSpare else { return }
+    mutating func backupProbed(_ error: PushError?, now: MonotonicTime, chance: Double) {
+        // A probe that overlaps with the stream's move to the backup address is outdated.
+        guard !usesBackup else { return }
         spare?.looked(error, now: now, chance: chance)
-        choice.isSpareOut = spareFault != nil
+        choice.isSpareOut = backupFault != nil
     }
 
     mutating func stop() -> Action {
         phase = .stopped
         reported = .stopped
         return .end
+    }
+}
+
+/// Selects which of an output's two addresses is tried; without I/O.
+///
+/// An address that lost the stream is left at once; one that never accepted it is tried a few times. The backup stays in
+/// use until it fails, because every change interrupts the target's viewers. A backup known to be unreachable is not
+/// preferred to the address that failed.
+struct AddressSelector: Sendable {
+    private(set) var usesBackup = false
+    /// Whether the backup address was probed and is unreachable.
+    var isSpareOut = false
+    private let hasSpare: Bool
+    private let limit: Int
+    /// Consecutive failures at the current address.
+    private var failures = 0
+    /// Changes since the last stable connection.
+    private var changes = 0
+    /// Whether the stream was lost and no address has accepted it again.
+    private var isOffAir = false
+    /// Whether retrying the other address soon cannot help.
+    private var isOtherFailing = false
+
+    /// - Parameter limit: Consecutive failures at one address before the other one is tried.
+    init(hasSpare: Bool, limit: Int) {
+        self.hasSpare = hasSpare
+        self.limit = limit
+    }
+
+    /// The result of a failure.
+    enum Turn: Sendable, Equatable {
+        case stays
+        /// The other address is tried next, at once for the first change since a stable connection.
+        case changes(isFirst: Bool)
+    }
+
+    /// Records that the current address has accepted the stream, which clears the verdict on both addresses.
+    mutating func accepted() {
+        isOtherFailing = false
+        isOffAir = false
+        if usesBackup { isSpareOut = false }
+    }
+
+    /// Records a stable connection.
+    mutating func held() {
+        failures = 0
+        changes = 0
+    }
+
+    /// Records that the current address lost the stream; `failed` follows.
+    mutating func lost() {
+        isOffAir = true
+    }
+
+    /// Records a failure.
+    ///
+    /// - Parameter isFailing: Whether retrying this address soon cannot help; set to false unless the same holds for the
+    ///   other address.
+    mutating func failed(isFailing: inout Bool) -> Turn {
+        guard hasSpare else { return .stays }
+        failures += 1
+        let limit = isOffAir && (usesBackup || !isSpareOut) ? 1 : limit
+        guard isFailing || failures >= limit else { return .stays }
+        usesBackup.toggle()
+        failures = 0
+        changes += 1
+        (isFailing, isOtherFailing) = (isFailing && isOtherFailing, isFailing)
+        return .changes(isFirst: changes == 1)
+    }
+}
+
+/// Classifies the fault that ended an attempt, and whether retrying soon can help; without I/O.
+///
+/// An explicit refusal or an invalid target fails at once. A target that closes before accepting the stream may be
+/// restarting, so its second refusal counts. A target that had the stream may still hold the old connection, so its
+/// fifth refusal counts. Network failures count only when the retry budget is spent.
+struct FaultClassifier: Sendable {
+    /// Consecutive refusals that count as final for a target that had the stream.
+    static let refusalsAfterStreaming = 5
+
+    private let retryBudget: Double
+    private var hadStream = false
+    /// Consecutive refusals.
+    private var refusals = 0
+    /// Since when there is no connection.
+    private var disconnectedSince: MonotonicTime?
+
+    /// - Parameter retryBudget: Seconds without a connection after which only slow retries are left.
+    init(retryBudget: Double) {
+        self.retryBudget = retryBudget
+    }
+
+    /// Records the first attempt or a lost connection.
+    mutating func disconnected(now: MonotonicTime) {
+        disconnectedSince = now
+    }
+
+    /// Records that the target has accepted the stream.
+    mutating func accepted() {
+        hadStream = true
+        refusals = 0
+        disconnectedSince = nil
+    }
+
+    /// Resets the history for another address, which has not had the stream.
+    mutating func movedToOtherAddress() {
+        hadStream = false
+        refusals = 0
+    }
+
+    /// Classifies the error that ended an attempt or a connection.
+    mutating func classify(_ error: PushError, now: MonotonicTime) -> OutputFault {
+        refusals = error.code == .refused ? refusals + 1 : 0
+        return OutputFault(Self.code(of: error), error.message, retry: isFailing(error, now: now) ? .slow : .soon)
+    }
+
+    private func isFailing(_ error: PushError, now: MonotonicTime) -> Bool {
+        if let disconnectedSince, now.seconds(since: disconnectedSince) >= retryBudget { return true }
+        return switch error.code {
+        case .invalidAddress, .forbiddenAddress, .insecure: true
+        case .refused: refusals >= (hadStream ? Self.refusalsAfterStreaming : error.isExplicit ? 1 : 2)
+        case .nameNotFound, .unreachable, .timedOut, .closed, .stalled, .local: false
+        }
+    }
+
+    static func code(of error: PushError) -> OutputFault.Code {
+        switch error.code {
+        case .invalidAddress: .invalidAddress
+        case .forbiddenAddress: .forbiddenAddress
+        case .nameNotFound: .nameNotFound
+        case .unreachable: .unreachable
+        case .insecure: .certificate
+        case .timedOut: .timedOut
+        case .refused where !error.isExplicit: .hungUp
+        case .refused: error.statusCode.hasPrefix("NetConnection.") ? .applicationRefused : .keyRefused
+        case .closed: .connectionLost
+        case .stalled: .stalled
+        case .local: .local
+        }
     }
 }

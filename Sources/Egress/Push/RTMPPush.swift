@@ -2,23 +2,23 @@ public import Media
 public import Stage
 import Synchronization
 
-/// Pushes one program to one RTMP target, and keeps at it until stopped.
+/// Pushes one program to one RTMP target and reconnects until stopped.
 ///
-/// It owns one thread, on which librtmp's blocking calls happen; nothing a target does is felt by whoever feeds it.
-/// `receive` only puts a packet into a bounded queue. A connection begins with metadata, configuration and the last
-/// key picture, at timestamp 0. Faults lead to new tries with growing, jittered delays.
+/// librtmp's blocking calls run on the push's own thread, so a target never delays the feed: `receive` only appends to a
+/// bounded queue. A connection begins with metadata, configuration and the last keyframe, at timestamp 0. Failed
+/// connections are retried with exponential backoff and jitter.
 public final class RTMPPush: Sendable, PacketSink {
     private let core: PushCore
     private let wasStarted = Mutex(false)
 
-    /// A push that does nothing until `start`.
+    /// Makes a push that does nothing until `start`.
     ///
     /// - Parameters:
     ///   - name: The operator's name for the output; also names the thread.
-    ///   - spare: Where to go when `address` loses the stream, or fails again and again, and back from there likewise; a
-    ///     connection begins there as it would at `address`. It is looked at from time to time before it is needed.
-    ///   - onChange: Called on a thread of the push's own when the state, the last error or what is known of the spare
-    ///     changes; must return soon.
+    ///   - spare: The backup address, used when `address` loses the stream or fails repeatedly, and the reverse. It is
+    ///     probed periodically before it is needed.
+    ///   - onChange: Called on a thread of the push when the state, the last error or the backup's state changes; must
+    ///     return soon.
     public init(
         name: String,
         address: PushAddress,
@@ -40,7 +40,7 @@ public final class RTMPPush: Sendable, PacketSink {
 
     deinit { stop() }
 
-    /// Begins to connect; packets may have been received before.
+    /// Starts connecting; packets may be received before.
     ///
     /// Later calls do nothing.
     public func start() {
@@ -58,21 +58,21 @@ public final class RTMPPush: Sendable, PacketSink {
         }
     }
 
-    /// Takes one packet of the program.
+    /// Receives one packet of the program.
     ///
     /// Never blocks, on any thread.
     public func receive(_ packet: MediaPacket) {
         core.receive(packet)
     }
 
-    /// Makes the next try now rather than when it is due; does nothing while the target has the stream.
+    /// Retries now instead of after the backoff; does nothing while connected.
     public func retry() {
-        core.hurry()
+        core.requestRetry()
     }
 
-    /// Ends the push for good; returns at once.
+    /// Ends the push permanently; returns at once.
     ///
-    /// A connected target is told, within half a second, in the background.
+    /// A connected target receives the closing messages within half a second, in the background.
     public func stop() {
         core.stop()
         let neverRan = wasStarted.withLock { started in
@@ -84,15 +84,15 @@ public final class RTMPPush: Sendable, PacketSink {
         core.ended.update { $0 = true }
     }
 
-    /// Waits until a stopped push has let go of its connection; false when `deadline` came first.
+    /// Waits until a stopped push has closed its connection; returns false when `deadline` passed first.
     public func waitUntilEnded(deadline: MonotonicTime) -> Bool {
         core.ended.wait(until: deadline) { $0 ? true : nil } ?? false
     }
 
-    /// How the output is doing now.
+    /// The current status of the output.
     public var status: OutputStatus { core.status }
 
-    /// Packets and body bytes that wait to be sent.
+    /// Queued packets and body bytes.
     public var backlog: (packets: Int, bytes: Int) { core.backlog }
 
     /// CPU seconds the push's thread has used, up to a second old; for benchmarks.

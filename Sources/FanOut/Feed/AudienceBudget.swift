@@ -1,20 +1,20 @@
-import Stage
+public import Stage
 import Synchronization
 
-/// What all feeds of a gateway together hold for their viewers, and how much of it they may.
+/// Counts the memory that all feeds use for their viewers, and holds its limits.
 ///
-/// Written once a batch by each share of a feed; read whenever somebody is let in, and for reports.
+/// Each feed partition writes once per batch; admission checks and reports read.
 final class AudienceBudget: Sendable {
-    /// Bytes of groups of pictures kept for joiners, in every form.
+    /// Bytes of all GOP caches, in every wire format.
     let cached = Atomic<Int>(0)
-    /// Bytes that wait for viewers whose sockets do not take them; viewers share most of them.
+    /// Bytes queued for viewers whose sockets are blocked; viewers share most of the buffers.
     let queued = Atomic<Int>(0)
-    /// RTMP and HTTP-FLV viewers, counted ones and others.
+    /// RTMP and HTTP-FLV viewers, whether recorded or not.
     let viewers = Atomic<Int>(0)
-    /// Feeds that share what may be cached.
+    /// The number of feeds that share the cache limit.
     let feeds = Atomic<Int>(0)
-    /// What they were given.
-    let sent = AudienceBytes()
+    /// Bytes sent to viewers.
+    let sent = SentByteCounters()
 
     private let cacheLimit: Int
     private let queueLimit: Int
@@ -27,21 +27,21 @@ final class AudienceBudget: Sendable {
         queueLimit = configuration.queueLimit.total
     }
 
-    /// Bytes that one copy of one feed's group may have at this moment.
+    /// Returns the current limit for one copy of one feed's GOP, in bytes.
     ///
-    /// Any number while all caches together are within their limit; beyond it each feed has its even part, so that the
-    /// largest groups are let go.
+    /// There is no limit while all caches together are within theirs; above it each feed has an equal share, so that
+    /// the largest GOPs are evicted.
     ///
-    /// - Parameter copies: Copies of its group that a feed has at most.
-    func largestGroup(copies: Int) -> Int {
+    /// - Parameter copies: The maximum number of copies of a feed's GOP.
+    func gopByteLimit(copies: Int) -> Int {
         guard cached.load(ordering: .relaxed) > cacheLimit else { return .max }
         return cacheLimit / (max(feeds.load(ordering: .relaxed), 1) * max(copies, 1))
     }
 
-    /// Whether so much waits for slow viewers that patience with them is over.
+    /// Whether the bytes queued for slow viewers exceed the limit for all feeds.
     var isQueueFull: Bool { queued.load(ordering: .relaxed) > queueLimit }
 
-    /// Notes that somebody was sent away for want of room.
+    /// Counts a viewer that was refused for lack of capacity.
     func refused(_ playback: PlaybackProtocol) {
         switch playback {
         case .rtmp: refusedRTMP.add(1, ordering: .relaxed)
@@ -50,11 +50,81 @@ final class AudienceBudget: Sendable {
         }
     }
 
-    /// Viewers sent away since the start; low latency or not cannot be told before a player plays.
+    /// Viewers refused since the start; HLS and LL-HLS count as one, because they differ only once a player plays.
     var refusals: [PlaybackProtocol: UInt64] {
         [
             .rtmp: refusedRTMP.load(ordering: .relaxed), .flv: refusedFLV.load(ordering: .relaxed),
             .hls: refusedHLS.load(ordering: .relaxed),
         ]
     }
+}
+
+/// Reports the bytes of one copy of a feed's GOP cache to the counters, and subtracts them on deinit.
+final class CacheUsage {
+    private let counters: FeedCounters
+    private let budget: AudienceBudget
+    private let copies: Int
+    private var bytes = 0
+
+    /// - Parameter copies: The number of copies of the GOP that the feed has.
+    init(counters: FeedCounters, budget: AudienceBudget, copies: Int) {
+        self.counters = counters
+        self.budget = budget
+        self.copies = copies
+    }
+
+    deinit { update(0) }
+
+    /// The current limit for the copy, in bytes.
+    var gopByteLimit: Int { budget.gopByteLimit(copies: copies) }
+
+    /// Sets the size of the copy.
+    func update(_ bytes: Int) {
+        let more = bytes - self.bytes
+        guard more != 0 else { return }
+        self.bytes = bytes
+        counters.cached.add(more, ordering: .relaxed)
+        budget.cached.add(more, ordering: .relaxed)
+    }
+}
+
+/// Counts the bytes of media and playlists sent to viewers since the start, by protocol, ended feeds included.
+///
+/// Every event loop adds; reports read.
+final class SentByteCounters: Sendable {
+    private let rtmp = Atomic<UInt64>(0)
+    private let flv = Atomic<UInt64>(0)
+    private let hls = Atomic<UInt64>(0)
+
+    func add(_ bytes: UInt64, by playback: PlaybackProtocol) {
+        switch playback {
+        case .rtmp: rtmp.add(bytes, ordering: .relaxed)
+        case .flv: flv.add(bytes, ordering: .relaxed)
+        case .hls, .llhls, .sdk: hls.add(bytes, ordering: .relaxed)
+        }
+    }
+
+    /// The totals; HLS and LL-HLS count as one, because they share segments.
+    var totals: [PlaybackProtocol: UInt64] {
+        [
+            .rtmp: rtmp.load(ordering: .relaxed), .flv: flv.load(ordering: .relaxed),
+            .hls: hls.load(ordering: .relaxed),
+        ]
+    }
+}
+
+/// A snapshot of what all feeds of a gateway use for their viewers.
+public struct FanOutLoad: Sendable, Equatable {
+    /// RTMP and HTTP-FLV viewers, whether recorded or not.
+    public let viewers: Int
+    /// Bytes of all GOP caches, counting every copy.
+    public let cachedBytes: Int
+    /// Bytes queued for viewers whose sockets are blocked; viewers share most of the buffers.
+    public let queuedBytes: Int
+    /// Whether new viewers are refused because memory is short.
+    public let isAdmissionSuspended: Bool
+    /// Viewers refused for lack of capacity since the start, by protocol.
+    public let refused: [PlaybackProtocol: UInt64]
+    /// Bytes of media and playlists sent to viewers since the start, by protocol.
+    public let sent: [PlaybackProtocol: UInt64]
 }

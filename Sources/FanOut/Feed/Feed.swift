@@ -3,30 +3,30 @@ public import NIOCore
 public import Stage
 import Synchronization
 
-/// One stream of packets, and everyone who takes it.
+/// Distributes one stream of packets to sinks and viewers.
 ///
-/// Packets enter on the feed's home loop, get their place on its clock, and leave in batches to one `FeedShare` per
-/// event loop. Within this process's sinks (segmenter, outputs) every packet is handed over at once.
+/// Packets enter on the feed's owner loop, are stamped with the feed's clock, and leave in batches to one
+/// `FeedPartition` per event loop. Sinks in this process (segmenter, outputs) receive every packet at once.
 public final class Feed: PacketSink {
-    /// The name under which it is played.
+    /// The name under which the feed is played.
     public let name: String
     /// The event loop on which packets are ordered and sinks are called.
-    public let home: any EventLoop
+    public let ownerLoop: any EventLoop
 
     let counters = FeedCounters()
     private let budget: AudienceBudget
     private let shared: SharedTimeline?
     private let publishers = Atomic<UInt64>(0)
-    /// The newest time given out; where the clock is shared.
+    /// The latest timestamp assigned; used with a shared clock only.
     private let newest = Atomic<Int64>(0)
     private let core: NIOLoopBoundBox<FeedCore>
-    private let shares: [(loop: any EventLoop, box: NIOLoopBoundBox<FeedShare>)]
+    private let partitions: [(loop: any EventLoop, box: NIOLoopBoundBox<FeedPartition>)]
 
     /// - Parameters:
-    ///   - name: The stream name viewers ask for.
-    ///   - group: The loops on which viewers live; the feed lives on one of them.
-    ///   - tick: Least time between two writes to a viewer; nil takes the configuration's.
-    ///   - timeline: The clock it has in common with other feeds; nil for one of its own.
+    ///   - name: The stream name that viewers request.
+    ///   - group: The event loops of the viewers; one of them owns the feed.
+    ///   - tick: The minimum time between two writes to a viewer; nil for the configured one.
+    ///   - timeline: The clock shared with other feeds; nil for a clock of its own.
     public convenience init(
         name: String,
         group: any EventLoopGroup,
@@ -44,7 +44,7 @@ public final class Feed: PacketSink {
         )
     }
 
-    /// As the public one, with what it has in common with other feeds.
+    /// Creates a feed with the state that it shares with other feeds.
     init(
         name: String,
         group: any EventLoopGroup,
@@ -56,37 +56,37 @@ public final class Feed: PacketSink {
         self.name = name
         self.budget = budget
         shared = timeline
-        home = group.next()
-        // A feed with a tick of its own is for one reader, who is nobody of the audience. A mixer that reads a host's hears
-        // the host at once and shows the card until the first keyframe; an audience would see nothing for so long.
+        ownerLoop = group.next()
+        // A feed with its own tick serves one mixer, which is not part of the audience. The mixer plays a host's audio
+        // at once and shows a placeholder until the first keyframe; a viewer would have no video for that time.
         let isForMixer = tick != nil
         let sent = isForMixer ? nil : budget.sent
         let tick = tick ?? configuration.tick
-        var shares: [(loop: any EventLoop, box: NIOLoopBoundBox<FeedShare>)] = []
+        var partitions: [(loop: any EventLoop, box: NIOLoopBoundBox<FeedPartition>)] = []
         let loops = Array(group.makeIterator())
-        // The packets themselves, and each form of them on each loop.
-        let copies = 1 + loops.count * ViewerWire.allCases.count
+        // One copy of the packets, and one per wire format and loop.
+        let copies = 1 + loops.count * ViewerWireFormat.allCases.count
         for loop in loops {
-            let share = FeedShare(
+            let partition = FeedPartition(
                 configuration: configuration,
                 tick: tick,
                 counters: counters,
                 budget: budget,
                 copies: copies,
                 sent: sent,
-                startsAtSound: isForMixer
+                startsAtAudio: isForMixer
             )
-            shares.append((loop, NIOLoopBoundBox.makeBoxSendingValue(share, eventLoop: loop)))
+            partitions.append((loop, NIOLoopBoundBox.makeBoxSendingValue(partition, eventLoop: loop)))
         }
-        self.shares = shares
+        self.partitions = partitions
         core = NIOLoopBoundBox.makeBoxSendingValue(
             FeedCore(
                 tick: tick,
-                promptAudience: configuration.promptAudience,
-                limit: configuration.groupLimit,
-                cache: CacheAccount(counters: counters, budget: budget, copies: copies)
+                smallAudienceLimit: configuration.smallAudienceLimit,
+                limit: configuration.gopLimit,
+                cache: CacheUsage(counters: counters, budget: budget, copies: copies)
             ),
-            eventLoop: home
+            eventLoop: ownerLoop
         )
         budget.feeds.add(1, ordering: .relaxed)
     }
@@ -95,33 +95,33 @@ public final class Feed: PacketSink {
         budget.feeds.subtract(1, ordering: .relaxed)
     }
 
-    // MARK: In
+    // MARK: Publishing
 
-    /// A new publisher takes over; its clock will be carried on from the old one's.
+    /// Starts a new publisher, whose timestamps continue from those of the previous one.
     ///
-    /// Any thread.
+    /// Safe to call from any thread.
     public func publisherChanged() {
-        onHome { $0.core.value.beginPublisher() }
+        onOwnerLoop { $0.core.value.beginPublisher() }
     }
 
-    /// Takes one packet of the present publisher, with that publisher's own timestamp.
+    /// Receives one packet of the current publisher, with the publisher's own timestamp.
     ///
-    /// Any thread.
+    /// Safe to call from any thread.
     public func receive(_ packet: MediaPacket) {
-        onHome { $0.take(packet, now: .now()) }
+        onOwnerLoop { $0.ingest(packet, now: .now()) }
     }
 
-    /// The way in for one more publisher; of several, the one that was made last and took over holds the feed.
+    /// Creates a publisher; of several, the most recently created one that took over owns the feed.
     ///
-    /// Any thread.
+    /// Safe to call from any thread.
     ///
-    /// - Parameter epoch: Which mixer's clock it has; of meaning only to a feed with a shared clock.
+    /// - Parameter epoch: The mixer's epoch; used only by a feed with a shared clock.
     public func makePublisher(epoch: UInt64 = 0) -> FeedPublisher {
         FeedPublisher(feed: self, number: publishers.add(1, ordering: .relaxed).newValue, epoch: epoch)
     }
 
-    func takeOver(_ publisher: UInt64, epoch: UInt64) {
-        onHome { feed in
+    func replacePublisher(_ publisher: UInt64, epoch: UInt64) {
+        onOwnerLoop { feed in
             let core = feed.core.value
             guard publisher > core.publisher else { return }
             core.publisher = publisher
@@ -131,13 +131,13 @@ public final class Feed: PacketSink {
     }
 
     func receive(_ packet: MediaPacket, from publisher: UInt64) {
-        onHome { feed in
+        onOwnerLoop { feed in
             guard publisher == feed.core.value.publisher else { return }
-            feed.take(packet, now: .now())
+            feed.ingest(packet, now: .now())
         }
     }
 
-    private func take(_ packet: MediaPacket, now: MonotonicTime) {
+    private func ingest(_ packet: MediaPacket, now: MonotonicTime) {
         let core = core.value
         var packet = packet
         if let shared {
@@ -148,57 +148,57 @@ public final class Feed: PacketSink {
             packet.timestamp = core.timeline.place(packet, arrival: now)
         }
         counters.packets.add(1, ordering: .relaxed)
-        core.history.append(
+        core.gop.append(
             [packet],
-            start: core.history.startingPoint(in: [packet]),
-            most: core.cache.largestGroup
+            start: core.gop.startIndex(in: [packet]),
+            byteLimit: core.cache.gopByteLimit
         )
-        core.cache.note(core.history.bytes)
+        core.cache.update(core.gop.bytes)
         for sink in core.sinks { sink.receive(packet) }
         core.pending.append(packet)
-        core.pacing.tick = core.tick(for: counters.viewers.load(ordering: .relaxed))
-        switch core.pacing.decide(isPicture: packet.isPicture, now: now) {
+        core.throttle.tick = core.tick(for: counters.viewers.load(ordering: .relaxed))
+        switch core.throttle.decide(isVideoFrame: packet.isVideoFrame, now: now) {
         case .now:
             flush(now: now)
         case .at(let due):
             guard core.flushDue == nil else { return }
             core.flushDue = due
-            setAlarm(for: due)
+            scheduleFlushTimer(for: due)
         }
     }
 
-    /// Sees to it that what was gathered is looked at no later than at `due`.
+    /// Ensures that gathered packets are checked at `due` at the latest.
     ///
-    /// An alarm is never cancelled: most flushes come before theirs, and one that rings too soon is set anew. The loop
-    /// would wake up for the cancelled one all the same.
-    private func setAlarm(for due: MonotonicTime) {
+    /// A timer is never cancelled: most flushes happen before theirs, and one that fires too early is rescheduled. A
+    /// cancelled timer would wake the loop as well.
+    private func scheduleFlushTimer(for due: MonotonicTime) {
         let core = core.value
-        if let alarm = core.alarm, alarm <= due { return }
-        core.alarm = due
+        if let timerDue = core.timerDue, timerDue <= due { return }
+        core.timerDue = due
         let deadline = NIODeadline.uptimeNanoseconds(UInt64(due.nanoseconds))
-        // Only a loop that is ending takes none, and ends its viewers too.
-        _ = try? home.scheduleCallback(at: deadline, handler: FlushAlarm(feed: self))
+        // Scheduling fails only on a loop that shuts down, which ends its viewers too.
+        _ = try? ownerLoop.scheduleCallback(at: deadline, handler: FlushTimer(feed: self))
     }
 
-    fileprivate func alarmRang(now: MonotonicTime) {
+    fileprivate func flushTimerFired(now: MonotonicTime) {
         let core = core.value
-        // One that was set before an earlier one rings for nothing.
-        guard let alarm = core.alarm, alarm <= now else { return }
-        core.alarm = nil
+        // A timer superseded by an earlier one has nothing to do.
+        guard let timerDue = core.timerDue, timerDue <= now else { return }
+        core.timerDue = nil
         guard let due = core.flushDue else { return }
-        if due <= now { flush(now: now) } else { setAlarm(for: due) }
+        if due <= now { flush(now: now) } else { scheduleFlushTimer(for: due) }
     }
 
     private func flush(now: MonotonicTime) {
         let core = core.value
-        // It was for what leaves now; what comes next has its own time.
+        // The deadline belonged to this batch; the next packets get their own.
         core.flushDue = nil
         guard !core.pending.isEmpty else { return }
         let batch = core.pending
         core.pending.removeAll(keepingCapacity: true)
-        core.pacing.flushed(at: now)
-        for (loop, box) in shares {
-            if loop === home {
+        core.throttle.flushed(at: now)
+        for (loop, box) in partitions {
+            if loop === ownerLoop {
                 box.value.deliver(batch, now: now)
             } else {
                 loop.execute { box.value.deliver(batch, now: .now()) }
@@ -206,92 +206,92 @@ public final class Feed: PacketSink {
         }
     }
 
-    // MARK: Out
+    // MARK: Distribution
 
-    /// Adds a sink: it gets the configuration and the present group of pictures, then every packet.
+    /// Adds a sink, which receives the configuration and the current GOP first, then every packet.
     ///
-    /// Any thread.
+    /// Safe to call from any thread.
     public func attach(_ sink: any PacketSink) {
-        onHome { feed in
+        onOwnerLoop { feed in
             let core = feed.core.value
             guard !core.sinks.contains(where: { $0 === sink }) else { return }
-            for packet in core.history.opening + core.history.packets { sink.receive(packet) }
+            for packet in core.gop.preamble + core.gop.packets { sink.receive(packet) }
             core.sinks.append(sink)
         }
     }
 
-    /// Ends what `attach` began.
+    /// Removes a sink.
     ///
-    /// Any thread.
+    /// Safe to call from any thread.
     public func detach(_ sink: any PacketSink) {
-        onHome { $0.core.value.sinks.removeAll { $0 === sink } }
+        onOwnerLoop { $0.core.value.sinks.removeAll { $0 === sink } }
     }
 
-    /// The share of the loop the caller is on; nil off the group's loops.
-    func share(on loop: any EventLoop) -> FeedShare? {
-        shares.first { $0.loop === loop }?.box.value
+    /// Returns the partition of the calling loop; nil off the group's loops.
+    func partition(on loop: any EventLoop) -> FeedPartition? {
+        partitions.first { $0.loop === loop }?.box.value
     }
 
-    /// Milliseconds without anything, while others that have their clock in common went on.
+    /// Milliseconds without a packet while feeds with the same clock continued.
     ///
-    /// Any thread.
+    /// Safe to call from any thread.
     var lag: Int64 { shared?.lag(of: newest.load(ordering: .relaxed)) ?? 0 }
 
-    /// Sends all viewers away; others may come.
+    /// Closes all viewers; new ones may still join.
     ///
-    /// Any thread.
+    /// Safe to call from any thread.
     func dismiss(_ reason: AudienceEvent.CloseReason) {
-        for (loop, box) in shares {
+        for (loop, box) in partitions {
             loop.execute { box.value.dismiss(reason, now: .now()) }
         }
     }
 
-    /// Ends every viewer's connection.
+    /// Ends the feed and closes every viewer.
     ///
-    /// Any thread.
+    /// Safe to call from any thread.
     public func end(_ reason: AudienceEvent.CloseReason) {
-        for (loop, box) in shares {
+        for (loop, box) in partitions {
             loop.execute { box.value.end(reason, now: .now()) }
         }
     }
 
-    private func onHome(_ body: @escaping @Sendable (Feed) -> Void) {
-        if home.inEventLoop { body(self) } else { home.execute { body(self) } }
+    private func onOwnerLoop(_ body: @escaping @Sendable (Feed) -> Void) {
+        if ownerLoop.inEventLoop { body(self) } else { ownerLoop.execute { body(self) } }
     }
 }
 
-/// What a feed keeps on its home loop.
+/// The state of a feed on its owner loop.
 private final class FeedCore {
     var timeline = ProgramTimeline()
-    var history: PacketGroup
-    let cache: CacheAccount
-    var pacing: FlushPacing
+    var gop: GOPCache
+    let cache: CacheUsage
+    var throttle: FlushThrottle
     var pending: [MediaPacket] = []
-    /// When the packets of `pending` leave by themselves; nil while there is nothing to wait for.
+    /// The deadline for the packets of `pending`; nil if there is none.
     var flushDue: MonotonicTime?
-    /// The next moment at which the loop looks at that; nil while nothing is to come.
-    var alarm: MonotonicTime?
+    /// The time of the next scheduled timer; nil if none is scheduled.
+    var timerDue: MonotonicTime?
     var sinks: [any PacketSink] = []
-    /// The number of the publisher that holds the feed; 0 while none that has a number does.
+    /// The number of the publisher that owns the feed; 0 if no numbered publisher does.
     var publisher: UInt64 = 0
-    /// Which mixer it is, and the newest time given out; where the clock is shared.
+    /// The epoch of the publishing mixer, and the latest timestamp assigned; used with a shared clock only.
     var epoch: UInt64 = 0
     var newest: Int64 = 0
 
     private let tick: TimeAmount
-    private let promptAudience: Int
+    private let smallAudienceLimit: Int
 
-    init(tick: TimeAmount, promptAudience: Int, limit: (milliseconds: Int64, bytes: Int), cache: CacheAccount) {
+    init(tick: TimeAmount, smallAudienceLimit: Int, limit: (milliseconds: Int64, bytes: Int), cache: CacheUsage) {
         self.tick = tick
-        self.promptAudience = promptAudience
+        self.smallAudienceLimit = smallAudienceLimit
         self.cache = cache
-        pacing = FlushPacing(tick: tick.nanoseconds)
-        history = PacketGroup(limit: limit)
+        throttle = FlushThrottle(tick: tick.nanoseconds)
+        gop = GOPCache(limit: limit)
     }
 
-    /// Nanoseconds between two flushes at least, with so many viewers.
+    /// Returns the minimum nanoseconds between two flushes for a number of viewers.
     func tick(for viewers: Int) -> Int64 {
-        (viewers > promptAudience ? tick : min(tick, FanOutConfiguration.promptTick)).nanoseconds
+        (viewers > smallAudienceLimit ? tick : min(tick, FanOutConfiguration.smallAudienceTick)).nanoseconds
     }
 
     func beginPublisher() {
@@ -300,18 +300,48 @@ private final class FeedCore {
     }
 }
 
-/// Wakes a feed on its home loop; a callback costs less than a scheduled task, which has a future.
-private struct FlushAlarm: NIOScheduledCallbackHandler, Sendable {
+/// Wakes a feed on its owner loop; a callback is cheaper than a scheduled task, which has a future.
+private struct FlushTimer: NIOScheduledCallbackHandler, Sendable {
     let feed: Feed
 
     func handleScheduledCallback(eventLoop: some EventLoop) {
-        feed.alarmRang(now: .now())
+        feed.flushTimerFired(now: .now())
     }
 }
 
 extension MediaPacket {
-    /// A configuration is no picture: were it flushed at once, the key picture behind it would wait for a tick.
-    fileprivate var isPicture: Bool {
-        if case .picture = content { true } else { false }
+    /// Whether the packet is a video frame; a configuration is none, or the keyframe after it would wait for a tick.
+    fileprivate var isVideoFrame: Bool {
+        if case .video = content { true } else { false }
+    }
+}
+
+/// One publisher's handle on a feed.
+///
+/// Two connections of one host may overlap: the newer one is admitted while packets of the older one are still in
+/// flight on another event loop. With the newer one's clock their timestamps would be far off, and the feed's time,
+/// which never goes back, would stop there. So each connection has its own publisher, and once a newer one has taken
+/// over, packets of older ones are dropped.
+public final class FeedPublisher: PacketSink {
+    private let feed: Feed
+    private let number: UInt64
+    private let epoch: UInt64
+
+    init(feed: Feed, number: UInt64, epoch: UInt64) {
+        self.feed = feed
+        self.number = number
+        self.epoch = epoch
+    }
+
+    /// Takes over the feed, unless a newer publisher has; safe to call from any thread.
+    public func publisherChanged() {
+        feed.replacePublisher(number, epoch: epoch)
+    }
+
+    /// Receives one packet with the publisher's own timestamp; drops it if this publisher does not own the feed.
+    ///
+    /// Safe to call from any thread.
+    public func receive(_ packet: MediaPacket) {
+        feed.receive(packet, from: number)
     }
 }

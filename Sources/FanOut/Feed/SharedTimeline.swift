@@ -1,45 +1,45 @@
 import Media
 import Synchronization
 
-/// The one clock of a program and its renditions.
+/// The common clock of a program and its renditions.
 ///
-/// A mixer sends all of them with the same timestamps, on connections that come up one after the other and may break by
-/// themselves. So what a mixer's time is on the feeds' clock is decided once for each mixer, by the first packet of any
-/// of them, and holds for all: pictures of one moment have one time, whichever rendition they are from. A next mixer
-/// goes on behind the last one, after the time that has really passed. The first one keeps its own time: the packet that
-/// comes first need not be the earliest, for a rendition of sound alone is ahead of the pictures.
+/// A mixer sends all of them with the same timestamps, on connections that open one after the other and may break
+/// independently. The offset from a mixer's time to the feeds' time is therefore fixed once per mixer, by the first
+/// packet of any of them, and applies to all: frames of one moment have one timestamp in every rendition. The next
+/// mixer continues after the last one, plus the real time that has passed. The first mixer keeps its own time,
+/// because the first packet to arrive need not be the earliest: the audio-only rendition is ahead of the video.
 public final class SharedTimeline: Sendable {
     private struct State {
-        /// The feeds' time minus the mixer's, by epoch.
+        /// The feeds' time minus the mixer's time, by epoch.
         var offsets: [UInt64: Int64] = [:]
         var last: (timestamp: Int64, arrival: MonotonicTime)?
-        /// Where the newest mixer began.
+        /// The time at which the current mixer began.
         var begin: Int64 = 0
     }
 
-    /// Mixers whose offsets are remembered: one that leaves, one that comes, and some to spare.
+    /// The number of mixers whose offsets are stored: the leaving one, the current one, and two spare.
     private static let mostEpochs = 4
-    /// Milliseconds from the feeds' zero at which the first packet of all lies at most.
+    /// The latest timestamp of the very first packet, in milliseconds.
     private static let latestStart: Int64 = 2_000
 
     private let state = Mutex(State())
 
-    /// A clock that has not begun.
+    /// Creates a clock that has not started.
     public init() {}
 
-    /// Milliseconds by which the feeds are past `timestamp`, where one of them is; of the present mixer's time only.
+    /// Returns how many milliseconds the clock is ahead of `timestamp`, within the current mixer's time.
     func lag(of timestamp: Int64) -> Int64 {
         state.withLock { state in
             state.last.map { max($0.timestamp - max(timestamp, state.begin), 0) } ?? 0
         }
     }
 
-    /// The feeds' time for a packet; 0 for a configuration, which has no time of its own but that of its feed.
+    /// Returns the feeds' time for a packet; 0 for a configuration, which takes the current time of its feed.
     ///
     /// - Parameters:
-    ///   - packet: With its mixer's own timestamp.
-    ///   - epoch: Which mixer it is from.
-    ///   - arrival: When it came in.
+    ///   - packet: A packet with its mixer's own timestamp.
+    ///   - epoch: The mixer's epoch.
+    ///   - arrival: The time at which the packet arrived.
     func place(_ packet: MediaPacket, epoch: UInt64, arrival: MonotonicTime) -> Int64 {
         state.withLock { state in
             guard !packet.isConfiguration else { return 0 }

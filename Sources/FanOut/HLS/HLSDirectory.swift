@@ -2,29 +2,29 @@ public import HLS
 public import Media
 import Synchronization
 
-/// The HLS programs of all rooms, and for a while those of rooms that ended, so that players see the end of the list.
+/// The HLS programs of all rooms, including recently ended ones, so that players can read the end of the playlist.
 public final class HLSDirectory: Sendable {
     private struct Entry {
         var programs: HLSRenditions
-        /// When the room ended; nil while it goes on.
+        /// When the room ended; nil while it exists.
         var endedAt: MonotonicTime?
-        /// When a player was last told that there is nothing to play yet.
-        var askedAt: MonotonicTime?
+        /// When a player was last told that no segment is available yet.
+        var lastRequestAt: MonotonicTime?
     }
 
-    /// Seconds an ended program can still be played to its end.
-    private static let afterlife = 60.0
-    /// Seconds for which somebody who was told to try again counts as waiting.
-    private static let patience = 10.0
+    /// The time for which an ended program stays available, in seconds.
+    private static let endedRetention = 60.0
+    /// The time for which a player that was told to retry counts as waiting, in seconds.
+    private static let retryWindow = 10.0
 
     private let configuration: HLSConfiguration
     private let clock: any MonotonicClock
     private let firstNumber: @Sendable () -> Int
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// Makes one from its parts.
+    /// Creates a directory from its parts.
     ///
-    /// - Parameter firstNumber: The number of the first segment of a program that begins now; it never falls.
+    /// - Parameter firstNumber: Returns the first segment number of a program that starts now; must not decrease.
     public init(
         configuration: HLSConfiguration,
         clock: any MonotonicClock = SystemClock(),
@@ -35,12 +35,12 @@ public final class HLSDirectory: Sendable {
         self.firstNumber = firstNumber
     }
 
-    /// The room's program, made when it is not there yet, or when the room of that name ended and begins anew.
+    /// Returns the room's program, and creates it if there is none or the room had ended.
     public func open(_ room: String) -> HLSProgram { open(room, renditions: []).program }
 
-    /// The room's program and its renditions, as `open(_:)` makes them.
+    /// Returns the room's program and its renditions, created as in `open(_:)`.
     ///
-    /// - Parameter isExpected: Whether a program that is made comes without anybody's doing; its players are held.
+    /// - Parameter isExpected: Whether a new program is expected without a command, so that requests wait for it.
     func open(_ room: String, renditions: [String], isExpected: Bool = false) -> HLSRenditions {
         entries.withLock { entries in
             if let entry = entries[room], entry.endedAt == nil { return entry.programs }
@@ -55,33 +55,35 @@ public final class HLSDirectory: Sendable {
         }
     }
 
-    /// The room's program; nil when there is none.
+    /// Returns the room's program; nil if there is none.
     public func program(_ room: String) -> HLSProgram? { programs(room)?.program }
 
-    /// The room's program and its renditions; nil when there is none.
+    /// Returns the room's program and its renditions; nil if there is none.
     func programs(_ room: String) -> HLSRenditions? {
         entries.withLock { $0[room]?.programs }
     }
 
-    /// Whether a room's program comes without anybody's doing, and is not there yet.
-    public func isReturning(_ room: String) -> Bool { programs(room)?.isReturning ?? false }
+    /// Whether a room's program is expected without a command and not there yet.
+    public func isResuming(_ room: String) -> Bool { programs(room)?.isResuming ?? false }
 
-    /// Notes that somebody wants to play what is not there yet.
+    /// Records that a player requested a program without segments.
     func asked(for room: String) {
         let now = clock.now
-        entries.withLock { $0[room]?.askedAt = now }
+        entries.withLock { $0[room]?.lastRequestAt = now }
     }
 
-    /// The rooms in which somebody waits for the first segment.
-    public var awaitedRooms: [String] {
+    /// The rooms in which a player waits for the first segment.
+    public var roomsWithWaitingPlayers: [String] {
         let now = clock.now
         return entries.withLock { entries in
-            entries.filter { $1.endedAt == nil && $1.askedAt.map { now.seconds(since: $0) < Self.patience } ?? false }
-                .map(\.key)
+            entries.filter {
+                $1.endedAt == nil && $1.lastRequestAt.map { now.seconds(since: $0) < Self.retryWindow } ?? false
+            }
+            .map(\.key)
         }
     }
 
-    /// Bytes of media that each room's playlists keep, its renditions' included.
+    /// The bytes of media stored for each room, renditions included.
     public var storedBytes: [(room: String, bytes: Int)] {
         let programs = entries.withLock { entries in entries.map { ($0.key, $0.value.programs) } }
         return programs.map { room, programs in
@@ -89,7 +91,7 @@ public final class HLSDirectory: Sendable {
         }
     }
 
-    /// Ends a room's program; it stays for a minute.
+    /// Ends a room's program, which stays available for a minute.
     public func close(_ room: String) {
         let now = clock.now
         let ended = entries.withLock { entries -> HLSRenditions? in
@@ -100,11 +102,26 @@ public final class HLSDirectory: Sendable {
         ended?.end()
     }
 
-    /// Forgets the programs that ended long enough ago; to be called now and then.
+    /// Removes expired programs; call periodically.
     public func sweep() {
         let now = clock.now
         entries.withLock { entries in
-            entries = entries.filter { now.seconds(since: $1.endedAt ?? now) < Self.afterlife }
+            entries = entries.filter { now.seconds(since: $1.endedAt ?? now) < Self.endedRetention }
         }
+    }
+}
+
+extension HLSConfiguration {
+    /// The start of segment numbering in seconds since 1970: 1 January 2020.
+    private static let numberingBegan = 1_577_836_800.0
+
+    /// Returns the media sequence number of the first segment of a run.
+    ///
+    /// Players that continue over a restart know the numbers of the previous run, and a media sequence number must not
+    /// decrease. Numbers therefore follow the wall clock, at twice the rate of segments, so that runs never overlap.
+    ///
+    /// - Parameter secondsSince1970: The wall clock at the start of the run.
+    public func firstNumber(at secondsSince1970: Double) -> Int {
+        max(0, Int((secondsSince1970 - Self.numberingBegan) / (segmentDuration / 2)))
     }
 }

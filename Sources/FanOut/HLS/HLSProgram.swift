@@ -4,27 +4,27 @@ public import Media
 import NIOCore
 import Synchronization
 
-/// One room's program as HLS: cuts the feed into segments and answers every player from the same buffers.
+/// One program or rendition as HLS: segments the feed and serves all players from the same buffers.
 ///
-/// Packets come on the feed's home loop, requests on any loop; a lock guards the little they share, and a playlist is
-/// written down once per change, not once per request. A request for what is not there yet waits in the line of its own
-/// loop, and is answered when the part comes.
+/// Packets arrive on the feed's owner loop, requests on any loop; a lock protects the shared state. A playlist is
+/// rendered once per change, not once per request. A request for media that is not there yet waits in the queue of
+/// its own loop, and is answered when the part arrives.
 public final class HLSProgram: PacketSink {
-    /// The unguessable part of this run's segment addresses, which keeps caches from mixing two runs.
+    /// The random part of this run's segment URIs, so that caches do not mix two runs.
     let run: String
 
-    private typealias Line = (loop: any EventLoop, box: NIOLoopBoundBox<HLSWaitingLine>)
+    private typealias LoopQueue = (loop: any EventLoop, box: NIOLoopBoundBox<BlockingReloadQueue>)
 
     private struct State: ~Copyable {
         var segmenter: Segmenter
         var playlist: MediaPlaylist
-        var printed = HLSPrint()
-        /// The first segment has its number.
+        var renderer = PlaylistRenderer()
+        /// Whether the first segment has its number.
         var hasBegun = false
-        /// The latest of each kind; an encoder that rests does not say them again.
+        /// The latest configuration of each kind; an encoder may not repeat them.
         var configurations: [MediaPacket] = []
-        /// One for each loop on which a request ever waited.
-        var lines: [Line] = []
+        /// One queue for each loop on which a request has waited.
+        var queues: [LoopQueue] = []
     }
 
     private let configuration: HLSConfiguration
@@ -34,15 +34,15 @@ public final class HLSProgram: PacketSink {
     private let isContinuation: Bool
     private let state: Mutex<State>
 
-    /// Makes one by itself.
+    /// Creates a program without renditions.
     public convenience init(configuration: HLSConfiguration) {
         self.init(configuration: configuration, clock: nil)
     }
 
     /// - Parameters:
-    ///   - clock: What it has in common with other renditions; nil for a program without any.
-    ///   - rendition: The name of the rendition that it is; nil for the program itself.
-    ///   - first: The number of its first segment; where there is a clock, that says it.
+    ///   - clock: The clock shared with other renditions; nil for a program without any.
+    ///   - rendition: The name of the rendition; nil for the program itself.
+    ///   - first: The number of the first segment; ignored if there is a clock.
     ///   - isContinuation: Whether players may know segments of an earlier run.
     init(
         configuration: HLSConfiguration,
@@ -57,60 +57,60 @@ public final class HLSProgram: PacketSink {
         self.clock = clock
         playlistName = (rendition ?? "media") + ".m3u8"
         isRendition = rendition != nil
-        // Discontinuities are numbered as the segments are, so that they rise over runs too.
+        // Discontinuities are numbered like segments, so that their sequence does not decrease over runs.
         let playlist = MediaPlaylist(configuration, discontinuitySequence: first)
         let segmenter = Segmenter(configuration, firstSequence: first, isContinuation: isContinuation)
         state = Mutex(State(segmenter: segmenter, playlist: playlist))
     }
 
-    // MARK: In
+    // MARK: Input
 
-    /// Takes the next packet of the program.
+    /// Receives the next packet of the program.
     public func receive(_ packet: MediaPacket) {
         let now = Date().timeIntervalSince1970
-        let lines = state.withLock { state -> [Line] in
+        let queues = state.withLock { state -> [LoopQueue] in
             if let clock { count(packet, from: clock, &state) }
-            return take(state.segmenter.append(packet), now: now, &state)
+            return apply(state.segmenter.append(packet), now: now, &state)
         }
-        release(lines)
+        release(queues)
     }
 
-    /// Numbers segments as the other renditions do, from the first packet on that a segment can begin with.
+    /// Numbers segments like the other renditions, from the first packet that can start a segment.
     ///
-    /// A rendition that stood still goes on as one that begins then: its players were sent away meanwhile.
+    /// A stalled rendition restarts with a new number, because its players have been closed meanwhile.
     private func count(_ packet: MediaPacket, from clock: RenditionClock, _ state: inout State) {
         if packet.isConfiguration {
             state.configurations.removeAll { $0.isVideo == packet.isVideo }
             state.configurations.append(packet)
         }
         let hasVideo = state.configurations.contains(where: \.isVideo)
-        guard packet.isKeyPicture || (!hasVideo && packet.content == .sound(.aac)) else { return }
+        guard packet.isKeyframe || (!hasVideo && packet.content == .audio(.aac)) else { return }
         guard let first = firstSequence(at: packet.timestamp, from: clock, state) else { return }
-        // A rendition that comes later than the program has the program's discontinuity behind it.
+        // A rendition that starts later than the program follows the program's discontinuity.
         let isContinuation = isContinuation && !state.hasBegun && first == clock.first
         state.hasBegun = true
         state.segmenter = Segmenter(configuration, firstSequence: first, isContinuation: isContinuation)
         let discontinuities = clock.discontinuities(until: isContinuation ? first - 1 : first)
         state.playlist = MediaPlaylist(configuration, discontinuitySequence: discontinuities)
-        state.printed.forget()
+        state.renderer.invalidate()
         for configuration in state.configurations { _ = state.segmenter.append(configuration) }
     }
 
-    /// The number of a segment that is the first, or the first again; nil for all others.
+    /// Returns the number of the first segment, or of the first one after a stall; nil for all others.
     private func firstSequence(at timestamp: Int64, from clock: RenditionClock, _ state: borrowing State) -> Int? {
         guard state.hasBegun else { return clock.firstSequence(at: timestamp) }
         return isRendition ? clock.resumption(of: playlistName, at: timestamp) : nil
     }
 
-    /// Takes what the segmenter made; gives the lines in which somebody may have waited for it.
-    private func take(_ outputs: [SegmenterOutput], now: Double, _ state: inout State) -> [Line] {
+    /// Applies the segmenter's output; returns the queues in which requests may wait for it.
+    private func apply(_ outputs: [SegmenterOutput], now: Double, _ state: inout State) -> [LoopQueue] {
         guard !outputs.isEmpty else { return [] }
         for output in outputs { state.playlist.append(output, wallClock: wallClock(of: output, now: now)) }
         if let clock {
-            for case .part(let part) in outputs { clock.came(part, to: playlistName, isProgram: !isRendition) }
+            for case .part(let part) in outputs { clock.recordPart(part, to: playlistName, isProgram: !isRendition) }
         }
-        state.printed.forget()
-        return state.lines
+        state.renderer.invalidate()
+        return state.queues
     }
 
     private func wallClock(of output: SegmenterOutput, now: Double) -> Double {
@@ -118,50 +118,50 @@ public final class HLSProgram: PacketSink {
         return clock.date(of: part.start + part.duration, now: now)
     }
 
-    private func release(_ lines: [Line]) {
-        for line in lines {
-            line.loop.execute { line.box.value.release() }
+    private func release(_ queues: [LoopQueue]) {
+        for queue in queues {
+            queue.loop.execute { queue.box.value.release() }
         }
     }
 
-    /// The next key picture begins a new continuity.
+    /// Starts a discontinuity at the next keyframe.
     public func publisherChanged() {
         state.withLock { $0.segmenter.discontinuity() }
     }
 
-    /// The program is over: players see the end of the list.
+    /// Ends the program and its playlist.
     public func end() {
         let now = Date().timeIntervalSince1970
-        let lines = state.withLock { state -> [Line] in
-            _ = take(state.segmenter.finish(), now: now, &state)
+        let queues = state.withLock { state -> [LoopQueue] in
+            _ = apply(state.segmenter.finish(), now: now, &state)
             state.playlist.end()
-            state.printed.forget()
-            return state.lines
+            state.renderer.invalidate()
+            return state.queues
         }
-        release(lines)
+        release(queues)
     }
 
     // MARK: Playlists
 
-    /// What there is to be said to a request for the media playlist.
-    enum PlaylistAnswer {
+    /// The result of a request for the media playlist.
+    enum PlaylistResult {
         case playlist(ByteBuffer, isCompressed: Bool)
-        /// There is no whole segment yet.
+        /// There is no complete segment yet.
         case notYet
-        /// It is to be asked again when more media has come.
+        /// The request blocks until more media arrives.
         case later
-        /// The request is for something too far ahead.
+        /// The requested media sequence number is too far ahead.
         case tooFar
     }
 
-    /// The media playlist as it stands; nil before the first whole segment.
+    /// Returns the current media playlist; nil before the first complete segment.
     func mediaPlaylist() -> ByteBuffer? {
         guard case .playlist(let playlist, _) = mediaPlaylist(.none) else { return nil }
         return playlist
     }
 
-    /// The media playlist, if it is what the directives ask for.
-    func mediaPlaylist(_ directives: DeliveryDirectives, isCompressed: Bool = false) -> PlaylistAnswer {
+    /// Returns the media playlist, if it satisfies the delivery directives.
+    func mediaPlaylist(_ directives: DeliveryDirectives, isCompressed: Bool = false) -> PlaylistResult {
         state.withLock { state in
             guard state.playlist.isPlayable else { return .notYet }
             switch state.playlist.readiness(for: directives) {
@@ -169,16 +169,16 @@ public final class HLSProgram: PacketSink {
             case .tooFar: return .tooFar
             case .ready: break
             }
-            let form = HLSPrint.Form(isDelta: directives.isDelta, isCompressed: isCompressed)
+            let form = PlaylistRenderer.Form(isDelta: directives.isDelta, isCompressed: isCompressed)
             let reports = clock?.reports(beside: playlistName) ?? []
-            let printed = state.printed.text(form) { [playlist = state.playlist] isDelta in
+            let renderer = state.renderer.text(form) { [playlist = state.playlist] isDelta in
                 playlist.render(prefix: run + "/", isLowLatency: true, isDelta: isDelta, reports: reports)
             }
-            return .playlist(printed.text, isCompressed: printed.form.isCompressed)
+            return .playlist(renderer.text, isCompressed: renderer.form.isCompressed)
         }
     }
 
-    /// How the multivariant playlist describes it, its media playlist at `uri`; nil before the first segment.
+    /// Describes the program for the multivariant playlist; nil before the first segment.
     func variant(uri: String) -> MultivariantPlaylist.Variant? {
         state.withLock { state in
             guard let bandwidth = state.playlist.peakBandwidth, let format = state.playlist.initialization else {
@@ -197,31 +197,31 @@ public final class HLSProgram: PacketSink {
         }
     }
 
-    /// It is a rendition whose segments have not come for a while, though the program's have.
-    var standsStill: Bool {
-        isRendition && (clock?.standsStill(playlistName) ?? false)
+    /// Whether this is a rendition whose segments are missing while the program continues.
+    var isStalled: Bool {
+        isRendition && (clock?.isStalled(playlistName) ?? false)
     }
 
-    /// Bytes of media that are kept.
+    /// The bytes of stored media.
     var storedBytes: Int { state.withLock { $0.playlist.storedBytes } }
 
-    /// No segment will come any more.
+    /// Whether the program has ended.
     var isEnded: Bool { state.withLock { $0.playlist.isEnded } }
 
-    /// Segments that are listed.
+    /// The number of listed segments.
     var segmentCount: Int { state.withLock { $0.playlist.segments.count } }
 
     // MARK: Files
 
-    /// What there is to be said to a request for a file.
-    enum FileAnswer {
+    /// The result of a request for a file.
+    enum FileResult {
         case file([ByteBuffer])
-        /// It is the part that the playlist announces, and is being made.
+        /// The file is the part announced by the preload hint.
         case announced(PartPosition)
     }
 
-    /// An initialization, a media segment or a part; nil for what does not exist, or not any more.
-    func file(named name: String) -> FileAnswer? {
+    /// Returns an initialization segment, a media segment or a part; nil if it does not exist or has expired.
+    func file(named name: String) -> FileResult? {
         state.withLock { state in
             if let media = state.playlist.file(named: name) { return .file(media) }
             return state.playlist.announcedPart(named: name).map { .announced($0) }
@@ -230,25 +230,25 @@ public final class HLSProgram: PacketSink {
 
     // MARK: Waiting
 
-    /// The line of a loop for a request that is to wait for `target`; nil when that has come meanwhile.
+    /// Returns the queue in which a request waits for `target`; nil if the target has been reached meanwhile.
     ///
-    /// The request is to be added to it at once: what comes after this call is told to the line in a later turn.
-    func line(for target: HLSWaitTarget, on loop: any EventLoop) -> HLSWaitingLine? {
-        state.withLock { state -> NIOLoopBoundBox<HLSWaitingLine>? in
+    /// Add the request to the queue at once: parts that arrive after this call release the queue in a later turn.
+    func queue(for target: BlockingReloadTarget, on loop: any EventLoop) -> BlockingReloadQueue? {
+        state.withLock { state -> NIOLoopBoundBox<BlockingReloadQueue>? in
             guard !Self.isReady(target, state.playlist) else { return nil }
-            if let line = state.lines.first(where: { $0.loop === loop }) { return line.box }
-            let line = HLSWaitingLine(loop: loop) { [weak self] target in self?.isReady(target) ?? true }
-            let box = NIOLoopBoundBox(line, eventLoop: loop)
-            state.lines.append((loop, box))
+            if let queue = state.queues.first(where: { $0.loop === loop }) { return queue.box }
+            let queue = BlockingReloadQueue(loop: loop) { [weak self] target in self?.isReady(target) ?? true }
+            let box = NIOLoopBoundBox(queue, eventLoop: loop)
+            state.queues.append((loop, box))
             return box
         }?.value
     }
 
-    private func isReady(_ target: HLSWaitTarget) -> Bool {
+    private func isReady(_ target: BlockingReloadTarget) -> Bool {
         state.withLock { Self.isReady(target, $0.playlist) }
     }
 
-    private static func isReady(_ target: HLSWaitTarget, _ playlist: MediaPlaylist) -> Bool {
+    private static func isReady(_ target: BlockingReloadTarget, _ playlist: MediaPlaylist) -> Bool {
         switch target {
         case .beginning: playlist.isPlayable || playlist.isEnded
         case .playlist(let directives): playlist.readiness(for: directives) != .later
@@ -256,9 +256,38 @@ public final class HLSProgram: PacketSink {
         }
     }
 
-    /// The longest that a request may wait.
-    var longestWait: TimeAmount { .milliseconds(Int64(configuration.longestWait * 1000)) }
+    /// The timeout of a waiting request.
+    var blockingReloadTimeout: TimeAmount { .milliseconds(Int64(configuration.blockingReloadTimeout * 1000)) }
 
-    /// Seconds of a segment, at most.
+    /// The target duration in seconds.
     var targetDuration: Int { configuration.targetDuration }
+}
+
+/// Caches a media playlist in its rendered forms until it changes.
+struct PlaylistRenderer {
+    /// A rendered form.
+    struct Form: Hashable {
+        /// Whether the form is a delta update.
+        var isDelta = false
+        /// Whether the form is gzip-compressed.
+        var isCompressed = false
+    }
+
+    private var forms: [Form: ByteBuffer] = [:]
+
+    /// Returns the playlist in a form, uncompressed if compression fails; calls `render` unless the form is cached.
+    mutating func text(_ form: Form, render: (_ isDelta: Bool) -> ByteBuffer) -> (text: ByteBuffer, form: Form) {
+        if let text = forms[form] { return (text, form) }
+        let plainForm = Form(isDelta: form.isDelta)
+        let plain = forms[plainForm] ?? render(form.isDelta)
+        forms[plainForm] = plain
+        guard form.isCompressed, let compressed = Gzip.compress(plain) else { return (plain, plainForm) }
+        forms[form] = compressed
+        return (compressed, form)
+    }
+
+    /// Discards the rendered forms.
+    mutating func invalidate() {
+        forms.removeAll(keepingCapacity: true)
+    }
 }

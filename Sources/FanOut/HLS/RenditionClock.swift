@@ -1,35 +1,34 @@
 import HLS
 import Synchronization
 
-/// What the playlists of a program and its renditions have in common: where segments are counted from, what the wall
-/// clock says, and how far each of them is.
+/// The state shared by the playlists of a program and its renditions: segment numbers, wall clock and progress.
 ///
-/// Feeds of one program have one clock. So a segment that begins at the same moment has the same number and the same date
-/// in every playlist, whichever rendition was there first, and a player that changes between them knows where it is.
+/// The feeds of one program have one clock. A segment that starts at the same time therefore has the same number and
+/// date in every playlist, whichever rendition was first, so that players can switch between them.
 final class RenditionClock: Sendable {
-    /// Segments of the program by which a rendition may be behind it; what stands still is further.
+    /// The maximum lag of a rendition behind the program, in segments; beyond it the rendition is stalled.
     static let longestLag = 2.0
 
     private struct Progress {
         var report: RenditionReport
-        /// Where its newest part ends.
+        /// The end of the newest part.
         var end: Double
     }
 
     /// Times are milliseconds of the feeds' clock.
     private struct State {
-        /// A segment, the program's newest once that has any, and where it begins.
+        /// A segment and its start: the program's newest one, once there is one.
         var known: (sequence: Int, start: Double)?
-        /// Where the program goes on after its last break, and how far it is.
+        /// Where the program resumed after its last gap, and its end.
         var begin = -Double.infinity
         var end: Double?
         var anchor: (wallClock: Double, feed: Double)?
-        /// What each playlist has, by its file name.
+        /// The progress of each playlist.
         var progress: [Progress] = []
-        /// Segments before which there is a discontinuity.
+        /// The segments that start with a discontinuity.
         var discontinuities: Set<Int> = []
 
-        /// By how much the playlist of that name is behind the program, which may have been away itself.
+        /// Returns the lag of a playlist behind the program, not counting a gap in the program itself.
         func lag(of name: String) -> Double {
             guard let end, let own = progress.first(where: { $0.report.uri == name }) else { return 0 }
             return end - max(own.end, begin)
@@ -37,11 +36,11 @@ final class RenditionClock: Sendable {
     }
 
     private let segmentMilliseconds: Double
-    /// The number of the first segment of all.
+    /// The number of the very first segment.
     let first: Int
     private let state = Mutex(State())
 
-    /// - Parameter first: The number of the first segment of all.
+    /// - Parameter first: The number of the very first segment.
     init(segmentDuration: Double, first: Int = 0) {
         segmentMilliseconds = max(segmentDuration, 0.5) * 1000
         self.first = first
@@ -49,7 +48,7 @@ final class RenditionClock: Sendable {
 
     private var longestLag: Double { Self.longestLag * segmentMilliseconds }
 
-    /// The number of a first segment that begins at `timestamp` milliseconds of the feeds' clock.
+    /// Returns the number of a first segment that starts at `timestamp` milliseconds of the feeds' clock.
     func firstSequence(at timestamp: Int64) -> Int {
         state.withLock { state in
             let known = state.known ?? (first, Double(timestamp))
@@ -58,10 +57,10 @@ final class RenditionClock: Sendable {
         }
     }
 
-    /// The number with which a rendition is to go on at `timestamp`, when it stood still while the program went on.
+    /// Returns the number at which a rendition resumes at `timestamp` after a stall.
     ///
     /// - Parameter name: The file name of its playlist.
-    /// - Returns: Nil when it has not.
+    /// - Returns: Nil if the rendition was not stalled.
     func resumption(of name: String, at timestamp: Int64) -> Int? {
         state.withLock { state in
             guard let known = state.known, let own = state.progress.first(where: { $0.report.uri == name }),
@@ -76,19 +75,19 @@ final class RenditionClock: Sendable {
         return max(first, known.sequence + Int(min(max(segments, -Self.mostSegments), Self.mostSegments)))
     }
 
-    /// More than a day has; a clock that leaps further is none.
+    /// More segments than a day has; a larger jump of the clock is clamped.
     private static let mostSegments = 172_800.0
 
-    /// Whether a rendition has not got what the program has had for some time.
+    /// Whether a rendition is behind the program by more than the maximum lag.
     ///
     /// - Parameter name: The file name of its playlist.
-    func standsStill(_ name: String) -> Bool {
+    func isStalled(_ name: String) -> Bool {
         state.withLock { $0.lag(of: name) > longestLag }
     }
 
-    /// The wall clock at `feed` seconds of the feeds' clock, in seconds since 1970.
+    /// Returns the wall clock at `feed` seconds of the feeds' clock, in seconds since 1970.
     ///
-    /// - Parameter now: The wall clock at the moment of the call, by which the first moment asked for is dated.
+    /// - Parameter now: The current wall clock; the first call fixes the offset.
     func date(of feed: Double, now: Double) -> Double {
         state.withLock { state in
             let anchor = state.anchor ?? (now, feed)
@@ -97,18 +96,18 @@ final class RenditionClock: Sendable {
         }
     }
 
-    /// Discontinuities of the program before the media of that segment, its own included: a rendition that begins with
-    /// it has the discontinuity numbers of the others, as it has to (RFC 8216bis 6.2.4).
+    /// Returns the number of discontinuities up to and including a segment, so that a rendition that starts with it has
+    /// the same discontinuity sequence as the others (RFC 8216bis section 6.2.4).
     func discontinuities(until sequence: Int) -> Int {
         first + state.withLock { $0.discontinuities.count { $0 <= sequence } }
     }
 
-    /// A playlist has a new part.
+    /// Records a new part of a playlist.
     ///
     /// - Parameters:
     ///   - name: The playlist's file name.
-    ///   - isProgram: It is the program's own.
-    func came(_ part: Part, to name: String, isProgram: Bool) {
+    ///   - isProgram: Whether the playlist is the program's own.
+    func recordPart(_ part: Part, to name: String, isProgram: Bool) {
         let start = part.start * 1000
         let end = start + part.duration * 1000
         state.withLock { state in
@@ -126,7 +125,7 @@ final class RenditionClock: Sendable {
         }
     }
 
-    /// How far the playlists beside that one are; nothing of one that stands still.
+    /// Returns the rendition reports for a playlist: all others that are not stalled.
     func reports(beside name: String) -> [RenditionReport] {
         state.withLock { state in
             state.progress.map(\.report).filter { $0.uri != name && state.lag(of: $0.uri) <= longestLag }

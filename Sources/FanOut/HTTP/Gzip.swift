@@ -1,12 +1,12 @@
 import CZlib
 import NIOCore
 
-/// Bodies as gzip files (RFC 1952), for players that say they read them.
+/// Compresses and expands gzip bodies (RFC 1952).
 enum Gzip {
-    /// Playlists repeat themselves so much that more effort gains nothing.
+    /// The compression level; playlists are so repetitive that a higher one gains nothing.
     private static let level: Int32 = 5
 
-    /// The bytes compressed; nil when memory is short, and then they are sent as they are.
+    /// Returns the compressed bytes; nil if memory is short, and then the caller sends them uncompressed.
     static func compress(_ bytes: ByteBuffer) -> ByteBuffer? {
         var stream = z_stream()
         guard footlight_gzip_begin(&stream, level) == Z_OK else { return nil }
@@ -22,7 +22,7 @@ enum Gzip {
                 stream.avail_in = UInt32(clamping: source.count)
                 stream.next_out = target.baseAddress?.assumingMemoryBound(to: UInt8.self)
                 stream.avail_out = UInt32(clamping: target.count)
-                // The output has room for the worst case, so one call does it all.
+                // The output has room for the worst case, so one call is enough.
                 status = deflate(&stream, Z_FINISH)
                 return target.count - Int(stream.avail_out)
             }
@@ -30,21 +30,21 @@ enum Gzip {
         return status == Z_STREAM_END ? output : nil
     }
 
-    /// Why bytes are not expanded.
+    /// The reason why bytes cannot be expanded.
     enum Fault: Error, Equatable {
         case tooLarge
-        /// No gzip file, or only a part of one.
+        /// The bytes are no gzip file, or only a part of one.
         case damaged
     }
 
-    /// Whether a file begins as one of gzip does (RFC 1952 2.3.1).
+    /// Whether a file starts with the gzip magic number (RFC 1952 section 2.3.1).
     static func isGzip(_ file: ByteBuffer) -> Bool {
         file.getInteger(at: file.readerIndex, as: UInt16.self) == 0x1F8B
     }
 
-    /// The bytes of a gzip file, of one or several members.
+    /// Expands a gzip file of one or more members.
     ///
-    /// - Parameter limit: Most bytes that they may become.
+    /// - Parameter limit: The maximum size of the expanded bytes.
     static func expand(_ bytes: ByteBuffer, limit: Int) -> Result<ByteBuffer, Fault> {
         var stream = z_stream()
         guard footlight_gunzip_begin(&stream) == Z_OK else { return .failure(.damaged) }
@@ -76,10 +76,10 @@ enum Gzip {
         return fault.map { .failure($0) } ?? .success(output)
     }
 
-    /// Bytes that are expanded at a time, at least.
+    /// The minimum number of bytes expanded at a time.
     private static let piece = 64 * 1024
 
-    /// Whether a client that sent this `Accept-Encoding` reads gzip (RFC 9110 12.5.3).
+    /// Whether a client with this `Accept-Encoding` accepts gzip (RFC 9110 section 12.5.3).
     static func isAccepted(_ header: String?) -> Bool {
         guard let header else { return false }
         var anything = false

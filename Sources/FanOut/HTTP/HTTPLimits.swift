@@ -1,38 +1,38 @@
 public import NIOCore
 
-/// What a client of the HTTP port may use up.
+/// The limits for a client of the HTTP port.
 public struct HTTPLimits: Sendable {
-    /// A connection on which nothing is asked and nothing answered for this long is closed.
+    /// The time without a request or response after which a connection is closed.
     public var idle: TimeAmount
-    /// From a request's first byte to the end of its header.
+    /// The maximum time from a request's first byte to the end of its header.
     public var header: TimeAmount
-    /// From the end of a request's header to the end of its body, however small.
+    /// The maximum time from the end of a request's header to the end of a small body.
     public var body: TimeAmount
-    /// Bytes of a body that give it one more second.
+    /// The number of body bytes that extend the body timeout by one second.
     public var bodyRate: Int
-    /// From the end of a request's header to the end of its body, however large.
+    /// The maximum time from the end of a request's header to the end of a body of any size.
     public var longestBody: TimeAmount
-    /// The longest a client may take to read an answer.
+    /// The maximum time that a client may take to read a response.
     public var answer: TimeAmount
-    /// How often connections are looked at.
+    /// The interval of the idle check.
     public var idleCheck: TimeAmount
-    /// Parts of pipelined requests held back behind a slow answer, and answers on their way at a time.
+    /// The maximum number of pipelined request parts queued behind a slow response, and of responses being written.
     public var pipelinedParts: Int
-    /// Bytes of such requests, and of a body that come behind the answer to its request.
+    /// The maximum bytes of queued pipelined requests, and of a body that arrives after the response to its request.
     public var pipelinedBytes: Int
-    /// Requests that one client may make per second in the long run, and at once after a pause; nil for any number.
+    /// The request rate and burst of one client; nil for no limit.
     ///
-    /// A client is a `PeerAddress.account`. It may make more for those behind its address who watch: see `RequestBudget`.
+    /// A client is a `PeerAddress.account`. Viewers behind its address raise the limit, see `RequestRateLimiter`.
     public var requests: (perSecond: Double, burst: Double)?
-    /// Connections that one client may have open; nil for any number.
+    /// The maximum number of open connections of one client; nil for no limit.
     ///
-    /// It may have more for those who watch: see `MediaSite.admitConnection`.
+    /// Viewers behind the address raise the limit, see `MediaService.admitConnection`.
     public var connections: Int?
 
-    /// Requests that may wait for media at a time: of one viewer, and in all.
+    /// The maximum number of requests waiting for media: of one session, and in total.
     public var waits: (perSession: Int, total: Int)
 
-    /// Makes one from its parts.
+    /// Creates the limits from their parts.
     public init(
         idle: TimeAmount = .seconds(30),
         header: TimeAmount = .seconds(10),
@@ -61,7 +61,7 @@ public struct HTTPLimits: Sendable {
         self.waits = waits
     }
 
-    /// How long a body of which `bytes` have come may take from its request's header to its end.
+    /// Returns the time allowed from the end of a request's header to the end of a body of which `bytes` have arrived.
     func bodyTime(bytes: Int) -> TimeAmount {
         let seconds = min(bytes, 1 << 40) / max(bodyRate, 1)
         return min(longestBody, body + .seconds(Int64(seconds)))

@@ -5,143 +5,143 @@ public import NIOHTTPTypes
 import RTMP
 import Stage
 
-/// Answers playback requests on the event loop, ahead of the server that answers everything else on the same port.
+/// Answers playback requests on the event loop, in front of the HTTP server for everything else on the same port.
 ///
-/// A request under `/live/` never leaves this handler: no task is made for it and nothing is awaited; one for media that
-/// is being made is an entry of a waiting line until then. Other requests pass through untouched. Answers must leave in
-/// the order of the requests, so what a client pipelines behind a request that waits, or that is still being answered
-/// elsewhere, is held back until that answer has gone.
+/// A request under `/live/` never leaves this handler: it needs no task and no suspension; a request for media that
+/// is not there yet is an entry of a `BlockingReloadQueue`. All other requests pass through unchanged. Responses must
+/// leave in the order of the requests, so requests pipelined behind one that waits, or that the server behind is still
+/// answering, are queued until its response has been written.
 public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    /// Parts of requests.
+    /// Request parts.
     public typealias InboundIn = HTTPRequestPart
-    /// Parts of the requests that are passed on.
+    /// Request parts forwarded to the server behind.
     public typealias InboundOut = HTTPRequestPart
-    /// Parts of the answers to those.
+    /// Response parts from the server behind.
     public typealias OutboundIn = HTTPResponsePart
-    /// Parts of all answers.
+    /// Response parts to the client.
     public typealias OutboundOut = HTTPResponsePart
 
-    /// Told to those behind: a stream has the connection to itself from now on, and no request will come.
-    public struct TakenOver: Sendable {}
+    /// The event fired when a stream takes over the connection; no further request will come.
+    public struct StreamingTakeover: Sendable {}
 
-    private let site: MediaSite
-    /// How long the end of the listener waits for answers to leave; a client may take them as slowly as it plays.
-    private static let longestLeaving = TimeAmount.seconds(1)
+    private let service: MediaService
+    /// The time that pending writes have when the listener shuts down; a client may read as slowly as it plays.
+    private static let drainTimeout = TimeAmount.seconds(1)
 
     private let isForMixers: Bool
-    private var place: ClientPlace?
-    private var limits: HTTPLimits { site.limits }
-    /// A request that is answered here and whose end has not come yet; without a `MediaRequest` it was one too many.
+    private var place: ClientSlot?
+    private var limits: HTTPLimits { service.limits }
+    /// The request being read that is answered here; without a `MediaRequest` it exceeds the rate limit.
     private var current: (request: MediaRequest?, head: HTTPRequest)?
-    /// From whose budget the connection's requests are taken.
-    private var client = RequestBudget.Client.unlimited
-    /// Requests passed on whose answers have not gone out yet.
-    private var passedOn = 0
-    private var isPassingOn = false
-    private var held: CircularBuffer<HTTPRequestPart> = []
-    /// What those take, in bytes.
-    private var heldBytes = 0
+    /// The client to which the connection's requests are charged.
+    private var client = RequestRateLimiter.Client.unlimited
+    /// The number of forwarded requests whose responses are not complete.
+    private var forwardedRequests = 0
+    private var isForwarding = false
+    private var pipelined: CircularBuffer<HTTPRequestPart> = []
+    /// The size of the pipelined parts in bytes.
+    private var queuedBytes = 0
     private var isStreaming = false
-    /// A request that waits for media, and whose it is.
-    private var waiting: (entry: HLSWait, sid: String?)?
-    /// Whom segments are sent to.
-    private var viewer = ConnectionViewer.nobody
-    /// Tells this connection from others of its client; what several viewers share is another one for each file.
+    /// The request that waits for media, and its session.
+    private var waiting: (entry: BlockingReload, sid: String?)?
+    /// The viewer that segments on this connection are attributed to.
+    private var viewer = ConnectionViewer.unknown
+    /// Identifies the connection among those of its client; a connection of several viewers gets a new id per file.
     private var connection: UInt64 {
-        if case .several = viewer { UInt64.random(in: .min ... .max) } else { number }
+        if case .shared = viewer { UInt64.random(in: .min ... .max) } else { number }
     }
     private let number = UInt64.random(in: .min ... .max)
-    /// A request shows a token, and whose it is is being found out.
+    /// Whether the token of a request is being verified.
     private var isIdentifying = false
-    /// The client asked for the connection to end with the answer that is on its way.
+    /// Whether the connection closes after the response being written.
     private var isClosing = false
-    /// Answers of ours that have not left whole.
-    private var answersLeaving = 0
-    /// The listener ends, which those behind, who close the connection, hear of when our answers have left.
-    private var whenAnswered: ChannelHandlerContext?
-    /// Since when the beginning of a header waits for its end.
+    /// The number of own responses that are not completely written.
+    private var pendingWrites = 0
+    /// The context for the quiesce event, which is forwarded once all own responses are written.
+    private var quiesceContext: ChannelHandlerContext?
+    /// The time at which an incomplete header began to arrive.
     private var headerBegan: MonotonicTime?
-    /// Since when the client takes nothing of what waits for it, an answer without end included.
+    /// The time since which the channel is not writable, during an endless response too.
     private var blockedSince: MonotonicTime?
     private var hasReadPart = false
     private var lastActivity = MonotonicTime.now()
     private var idleCheck: RepeatedTask?
 
-    /// Makes one from its parts.
+    /// Creates a handler from its parts.
     ///
     /// - Parameters:
-    ///   - place: The connection's place among its client's, given back early when it turns out to be a proxy's.
-    ///   - isForMixers: Whether only mixers connect: no media is answered, and nobody counts their requests.
-    public init(site: MediaSite, place: ClientPlace? = nil, isForMixers: Bool = false) {
-        self.site = site
+    ///   - place: The connection's slot among its client's; released early if the client turns out to be a proxy.
+    ///   - isForMixers: Whether only mixers connect: no media is served, and requests are not counted.
+    public init(service: MediaService, place: ClientSlot? = nil, isForMixers: Bool = false) {
+        self.service = service
         self.place = place
         self.isForMixers = isForMixers
     }
 
     // MARK: Requests
 
-    /// Takes one part of a request.
+    /// Receives one part of a request.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         lastActivity = .now()
         hasReadPart = true
         headerBegan = nil
         guard !isClosing else { return }
         let part = unwrapInboundIn(data)
-        guard held.isEmpty, !mustHold else {
-            hold(part, context: context)
+        guard pipelined.isEmpty, !mustQueue else {
+            enqueue(part, context: context)
             return
         }
         handle(part, context: context)
     }
 
-    /// Bytes came that are no whole part: between two requests they are the beginning of a header.
+    /// Detects the start of a header: bytes between two requests that form no complete part.
     public func channelReadComplete(context: ChannelHandlerContext) {
-        if !hasReadPart, !isStreaming, current == nil, !isPassingOn, headerBegan == nil { headerBegan = .now() }
+        if !hasReadPart, !isStreaming, current == nil, !isForwarding, headerBegan == nil { headerBegan = .now() }
         hasReadPart = false
         context.fireChannelReadComplete()
     }
 
-    /// An answer is to leave before anything else may be answered.
-    private var mustHold: Bool { waiting != nil || isIdentifying || (passedOn > 0 && !isPassingOn) }
+    /// Whether a response must be written before the next request may be handled.
+    private var mustQueue: Bool { waiting != nil || isIdentifying || (forwardedRequests > 0 && !isForwarding) }
 
-    private func handleHeld(context: ChannelHandlerContext) {
-        while !mustHold, !isClosing, let part = held.popFirst() {
-            heldBytes -= part.byteCount
+    private func handlePipelined(context: ChannelHandlerContext) {
+        while !mustQueue, !isClosing, let part = pipelined.popFirst() {
+            queuedBytes -= part.byteCount
             handle(part, context: context)
         }
     }
 
-    private func hold(_ part: HTTPRequestPart, context: ChannelHandlerContext) {
-        heldBytes += part.byteCount
-        guard held.count < limits.pipelinedParts, heldBytes <= limits.pipelinedBytes else {
+    private func enqueue(_ part: HTTPRequestPart, context: ChannelHandlerContext) {
+        queuedBytes += part.byteCount
+        guard pipelined.count < limits.pipelinedParts, queuedBytes <= limits.pipelinedBytes else {
             isClosing = true
             context.close(promise: nil)
             return
         }
-        held.append(part)
+        pipelined.append(part)
     }
 
     private func handle(_ part: HTTPRequestPart, context: ChannelHandlerContext) {
-        // A stream has the connection to itself; what was asked behind it is never answered.
+        // A stream owns the connection; requests pipelined behind it are never answered.
         guard !isStreaming else { return }
         switch part {
         case .head(let head):
-            if let held = place, site.budget.isForwarding(client, head.headerFields) {
-                // What a proxy on this machine has open is open for many.
-                held.leave()
+            if let pipelined = place, service.budget.isForwarding(client, head.headerFields) {
+                // A proxy on this machine opens connections for many clients.
+                pipelined.leave()
                 place = nil
             }
-            guard site.budget.takesRequest(from: client, head.headerFields, now: lastActivity) else {
+            guard service.budget.allowsRequest(from: client, head.headerFields, now: lastActivity) else {
                 current = (nil, head)
                 return
             }
             if !isForMixers, let request = MediaRequest(path: head.path ?? "") {
                 current = (request, head)
             } else {
-                passedOn += 1
-                isPassingOn = true
-                let client = site.budget.account(of: client, head.headerFields)
-                let head = site.reading.passingOn(head, peer: context.remoteAddress?.ipAddress, client: client)
+                forwardedRequests += 1
+                isForwarding = true
+                let client = service.budget.account(of: client, head.headerFields)
+                let head = service.trust.forwarding(head, peer: context.remoteAddress?.ipAddress, client: client)
                 context.fireChannelRead(wrapInboundOut(.head(head)))
             }
         case .body:
@@ -151,7 +151,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
                 current = nil
                 answer(request, head: head, context: context)
             } else {
-                isPassingOn = false
+                isForwarding = false
                 context.fireChannelRead(wrapInboundOut(part))
             }
         }
@@ -159,11 +159,11 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
 
     private func answer(_ request: MediaRequest?, head: HTTPRequest, context: ChannelHandlerContext) {
         guard let request else {
-            send(site.tooManyRequests, to: head, context: context)
+            send(service.tooManyRequests, to: head, context: context)
             return
         }
         let query = QueryItems(target: head.path ?? "")
-        if let token = PlayerReading.token(of: head, query: query, for: request), site.reading.bearer != nil {
+        if let token = ClientTrustPolicy.token(of: head, query: query, for: request), service.trust.bearer != nil {
             identify(token, request, head: head, query: query, context: context)
         } else {
             answer(request, head: head, query: query, bearer: ViewerBearer(), context: context)
@@ -185,38 +185,38 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
                 query: query,
                 peer: peer,
                 bearer: bearer,
-                reading: site.reading
+                trust: service.trust
             )
         }
         let response: MediaResponse
         switch (head.method, request.target) {
         case (.options, _):
-            send(MediaResponse.preflight, [], closing: head.asksToClose, context: context)
+            send(MediaResponse.preflight, [], closing: head.requestsClose, context: context)
             return
         case (.get, .flv):
-            switch FLVStream.admit(room: request.room, player: makePlayer(), site: site) {
+            switch FLVStream.admit(room: request.room, player: makePlayer(), service: service) {
             case .success(let stream):
                 isStreaming = true
                 stream.begin(context: context)
-                context.fireUserInboundEventTriggered(TakenOver())
+                context.fireUserInboundEventTriggered(StreamingTakeover())
                 return
             case .failure(let refusal):
                 response = refusal.response
             }
         case (.head, .flv):
-            response = FLVStream.headAnswer(room: request.room, player: makePlayer(), site: site)
+            response = FLVStream.headResponse(room: request.room, player: makePlayer(), service: service)
         case (.get, _), (.head, _):
             let player: PlayerRequest
-            if case .file = request.target, !PlayerReading.hasCMCD(head, query: query) {
-                // A file is the same for everybody.
+            if case .file = request.target, !ClientTrustPolicy.hasCMCD(head, query: query) {
+                // A file is the same for every viewer.
                 player = PlayerRequest(sid: request.sid, isHead: head.method == .head)
             } else {
                 player = makePlayer()
                 if case .file = request.target, head.method == .get {
-                    site.audience.hear(player, in: request.room, on: request.sid ?? viewer.sid)
+                    service.audience.recordPlayerReport(player, in: request.room, on: request.sid ?? viewer.sid)
                 }
             }
-            switch site.respond(to: request, query: query, player: player) {
+            switch service.respond(to: request, query: query, player: player) {
             case .now(let now):
                 response = now
             case .wait(let wait):
@@ -229,7 +229,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         send(response, to: head, for: request, context: context)
     }
 
-    /// Finds out whose token a request shows, and answers it then; what comes behind it is held back.
+    /// Verifies the token of a request and then answers it; requests behind it are queued meanwhile.
     private func identify(
         _ token: String,
         _ request: MediaRequest,
@@ -239,79 +239,79 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     ) {
         isIdentifying = true
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let reading = site.reading
-        let room = site.feeds.named(request.room)?.room ?? request.room
-        let found = context.eventLoop.makeFutureWithTask { try await reading.bearer?(token, room) }
+        let trust = service.trust
+        let room = service.feeds.named(request.room)?.room ?? request.room
+        let found = context.eventLoop.makeFutureWithTask { try await trust.bearer?(token, room) }
         found.whenComplete { result in
             let (handler, context) = bound.value
             handler.isIdentifying = false
-            // The client may have gone meanwhile.
+            // The client may have disconnected meanwhile.
             guard context.channel.isActive else { return }
             switch result {
             case .success(let bearer?):
                 handler.answer(request, head: head, query: query, bearer: bearer, context: context)
             case .success(nil),
                 .failure where !request.beginsSession:
-                // Better seen twice than not at all.
+                // A viewer counted twice is better than one not counted at all.
                 handler.answer(request, head: head, query: query, bearer: ViewerBearer(), context: context)
             case .failure(ViewerTokenRefusal.operatorToken):
                 handler.send(.operatorTokenInURL, to: head, context: context)
             case .failure:
                 handler.send(.invalidToken, to: head, context: context)
             }
-            handler.handleHeld(context: context)
+            handler.handlePipelined(context: context)
         }
     }
 
     // MARK: Waiting requests
 
     private func begin(
-        _ wait: MediaWait,
+        _ wait: PendingMediaRequest,
         for request: MediaRequest,
         _ head: HTTPRequest,
         context: ChannelHandlerContext
     ) {
-        guard let line = wait.program.line(for: wait.target, on: context.eventLoop) else {
-            // What it waits for came between the question and now.
-            send(site.respond(after: wait, .arrived), to: head, for: request, context: context)
+        guard let queue = wait.program.queue(for: wait.target, on: context.eventLoop) else {
+            // The media has arrived since the check.
+            send(service.respond(after: wait, .arrived), to: head, for: request, context: context)
             return
         }
-        if let refusal = site.waits.enter(wait.sid) {
+        if let refusal = service.waits.acquire(wait.sid) {
             send(refusal == .session ? .tooManyWaits : .noRoomToWait, to: head, context: context)
             return
         }
-        let deadline = context.eventLoop.now + wait.program.longestWait
-        // Not the whole head: thousands may wait.
-        let (range, closing) = (head.headerFields[.range], head.asksToClose)
+        let deadline = context.eventLoop.now + wait.program.blockingReloadTimeout
+        // Captures two values instead of the whole head: thousands of requests may wait.
+        let (range, closing) = (head.headerFields[.range], head.requestsClose)
         let media = mediaReceiver(of: request, head)
-        let entry = HLSWait(for: wait.target, until: deadline) { [self] end in
+        let entry = BlockingReload(for: wait.target, until: deadline) { [self] end in
             waiting = nil
-            site.waits.leave(wait.sid)
-            let response = site.respond(after: wait, end)
+            service.waits.release(wait.sid)
+            let response = service.respond(after: wait, end)
             let (head, body) = response.resolved(method: .get, range: range)
-            note(response, bytes: body.byteCount, for: media)
+            recordDelivery(response, bytes: body.byteCount, for: media)
             send(head, body, closing: closing, context: context)
-            handleHeld(context: context)
+            handlePipelined(context: context)
         }
         waiting = (entry, wait.sid)
-        line.add(entry)
+        queue.add(entry)
     }
 
     private func endWait() {
         guard let (entry, sid) = waiting else { return }
         waiting = nil
         entry.cancel()
-        site.waits.leave(sid)
+        service.waits.release(sid)
     }
 
-    /// A client that waits and closes its side is gone, even if its socket would still take bytes; the end of the listener
-    /// waits a moment for answers that are on their way, and nobody waits for media any more.
+    /// Closes the connection of a waiting client that closed its side, even if its socket is still writable; when the
+    /// listener shuts down, ends the wait and delays the event until pending responses are written.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ChannelShouldQuiesceEvent, waiting != nil || isIdentifying || answersLeaving > 0 {
-            whenAnswered = context
+        if event is ChannelShouldQuiesceEvent, waiting != nil || isIdentifying || pendingWrites > 0 {
+            quiesceContext = context
             waiting?.entry.giveUp()
             let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-            context.eventLoop.scheduleTask(in: Self.longestLeaving) { handler.value.tellOfListenersEnd() }
+            context.eventLoop.scheduleTask(in: Self.drainTimeout) { handler.value.forwardQuiesceEvent() }
             return
         }
         if waiting != nil, case .inputClosed? = event as? ChannelEvent {
@@ -322,13 +322,13 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         context.fireUserInboundEventTriggered(event)
     }
 
-    private func tellOfListenersEnd() {
-        whenAnswered.take()?.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    private func forwardQuiesceEvent() {
+        quiesceContext.take()?.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
     }
 
     // MARK: Sending
 
-    /// - Parameter request: What was asked for; nil where that does not matter.
+    /// - Parameter request: The media request; nil if the response is no media.
     private func send(
         _ response: MediaResponse,
         to asked: HTTPRequest,
@@ -336,44 +336,48 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         context: ChannelHandlerContext
     ) {
         let (head, body) = response.resolved(method: asked.method, range: asked.headerFields[.range])
-        note(response, bytes: body.byteCount, for: response.allowsRanges ? mediaReceiver(of: request, asked) : nil)
-        send(head, body, closing: asked.asksToClose, context: context)
+        recordDelivery(
+            response,
+            bytes: body.byteCount,
+            for: response.allowsRanges ? mediaReceiver(of: request, asked) : nil
+        )
+        send(head, body, closing: asked.requestsClose, context: context)
     }
 
-    /// Who gets a media file.
+    /// The receiver of a media file.
     private struct MediaReceiver {
         var room: String
-        /// The session that the path names.
+        /// The session named in the path.
         var sid: String?
-        /// A `PeerAddress.account`; nil where nobody knows whose connection it is.
+        /// A `PeerAddress.account`; nil if the client is unknown.
         var client: UInt64?
-        /// An initialization segment is fetched again and again by some, and plays nothing.
+        /// Whether the file is an initialization segment, which some players fetch repeatedly and which plays nothing.
         var isInitialization: Bool
     }
 
-    /// Who gets the media file that a request asks for; nil for a request for anything else.
+    /// Returns the receiver of the media file that a request names; nil if it names none.
     private func mediaReceiver(of request: MediaRequest?, _ head: HTTPRequest) -> MediaReceiver? {
         guard let request, case .file(_, let name) = request.target else { return nil }
         return MediaReceiver(
             room: request.room,
             sid: request.sid,
-            client: site.budget.account(of: client, head.headerFields),
+            client: service.budget.account(of: client, head.headerFields),
             isInitialization: name.hasPrefix("init")
         )
     }
 
-    private func note(_ response: MediaResponse, bytes: Int, for media: MediaReceiver?) {
+    private func recordDelivery(_ response: MediaResponse, bytes: Int, for media: MediaReceiver?) {
         if response.viewer == nil, response.allowsRanges, bytes > 0, let media, let sid = media.sid {
-            return noteFile(bytes: bytes, of: sid, in: media.room)
+            return recordFile(bytes: bytes, of: sid, in: media.room)
         }
-        guard viewer.note(response, bytes: bytes), viewer.sid == nil, let media, let client = media.client,
+        guard viewer.recordDelivery(response, bytes: bytes), viewer.sid == nil, let media, let client = media.client,
             !media.isInitialization
         else { return }
-        site.audience.mediaServed(in: media.room, to: client, over: connection, at: .now())
+        service.audience.mediaServed(in: media.room, to: client, over: connection, at: .now())
     }
 
-    /// A media file, or `bytes` of one, was sent to a session that its request names.
-    private func noteFile(bytes: Int, of sid: String, in room: String) {
+    /// Records that a media file, or `bytes` of it, was sent to the session named in the request.
+    private func recordFile(bytes: Int, of sid: String, in room: String) {
         let event = AudienceEvent(
             sid: sid,
             room: room,
@@ -383,59 +387,59 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             bytes: bytes,
             isMediaSeen: true
         )
-        site.audience.record(event)
+        service.audience.record(event)
     }
 
     private func send(_ head: HTTPResponse, _ body: [ByteBuffer], closing: Bool, context: ChannelHandlerContext) {
         var head = head
-        head.headerFields[.date] = site.dates.text
+        head.headerFields[.date] = service.dates.text
         if closing { head.headerFields[.connection] = "close" }
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         for buffer in body { context.write(wrapOutboundOut(.body(buffer)), promise: nil) }
-        if head.status.kind == .successful { site.feeds.budget.sent.add(UInt64(body.byteCount), by: .hls) }
+        if head.status.kind == .successful { service.feeds.budget.sent.add(UInt64(body.byteCount), by: .hls) }
         isClosing = closing
         let end = context.eventLoop.makePromise(of: Void.self)
-        awaitLeaving(end.futureResult)
+        trackPendingWrite(end.futureResult)
         if closing { end.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) } }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
-        // A client that goes on asking without reading what it is sent.
-        if answersLeaving > limits.pipelinedParts { context.close(promise: nil) }
+        // The client sends requests without reading the responses.
+        if pendingWrites > limits.pipelinedParts { context.close(promise: nil) }
     }
 
-    /// Counts an answer as leaving until `end`.
-    private func awaitLeaving(_ end: EventLoopFuture<Void>) {
-        answersLeaving += 1
+    /// Counts a response as pending until `end`.
+    private func trackPendingWrite(_ end: EventLoopFuture<Void>) {
+        pendingWrites += 1
         end.assumeIsolated().whenComplete { _ in
-            self.answersLeaving -= 1
+            self.pendingWrites -= 1
             self.lastActivity = .now()
-            if self.answersLeaving == 0 { self.tellOfListenersEnd() }
+            if self.pendingWrites == 0 { self.forwardQuiesceEvent() }
         }
     }
 
-    // MARK: Answers of the server behind
+    // MARK: Responses of the server behind
 
-    /// Takes one part of an answer from the server behind.
+    /// Forwards one part of a response from the server behind.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         lastActivity = .now()
         let isEnd = if case .end = unwrapOutboundIn(data) { true } else { false }
         context.write(data, promise: promise)
-        guard isEnd, passedOn > 0 else { return }
-        passedOn -= 1
-        handleHeld(context: context)
+        guard isEnd, forwardedRequests > 0 else { return }
+        forwardedRequests -= 1
+        handlePipelined(context: context)
     }
 
     // MARK: Idle connections
 
-    /// More waits for the client than it takes, or it takes again.
+    /// Tracks since when the channel is not writable.
     public func channelWritabilityChanged(context: ChannelHandlerContext) {
         blockedSince = context.channel.isWritable ? nil : .now()
         context.fireChannelWritabilityChanged()
     }
 
-    /// Begins to watch for idleness.
+    /// Starts the idle check.
     public func handlerAdded(context: ChannelHandlerContext) {
-        if !isForMixers { client = site.budget.client(at: context.channel.remoteAddress) }
-        PeerSocket.setUp(context.channel)
+        if !isForMixers { client = service.budget.client(at: context.channel.remoteAddress) }
+        PeerSocketOptions.configure(context.channel)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         idleCheck = context.eventLoop.scheduleRepeatedTask(initialDelay: limits.idleCheck, delay: limits.idleCheck) {
             _ in
@@ -444,15 +448,15 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         }
     }
 
-    /// Stops watching, and waiting.
+    /// Stops the idle check and cancels a wait.
     public func handlerRemoved(context: ChannelHandlerContext) {
         idleCheck?.cancel()
         idleCheck = nil
-        whenAnswered = nil
+        quiesceContext = nil
         endWait()
     }
 
-    /// The connection is gone.
+    /// Cancels everything when the connection is closed.
     public func channelInactive(context: ChannelHandlerContext) {
         idleCheck?.cancel()
         idleCheck = nil
@@ -461,21 +465,21 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     }
 
     private func closeIfIdle(context: ChannelHandlerContext) {
-        // A wait has its own deadline.
+        // A waiting request has its own deadline.
         guard !isStreaming, waiting == nil else { return }
         let now = MonotonicTime.now().nanoseconds
         if let blockedSince, now - blockedSince.nanoseconds > limits.answer.nanoseconds {
             context.close(promise: nil)
             return
         }
-        // What is answered elsewhere takes the time it takes, once its request is whole.
-        guard passedOn == 0 || isPassingOn else { return }
+        // A complete request that the server behind answers has no time limit here.
+        guard forwardedRequests == 0 || isForwarding else { return }
         if let headerBegan, now - headerBegan.nanoseconds > limits.header.nanoseconds {
             context.close(promise: nil)
             return
         }
-        let patience = answersLeaving > 0 ? limits.answer : limits.idle
-        if now - lastActivity.nanoseconds > patience.nanoseconds { context.close(promise: nil) }
+        let timeout = pendingWrites > 0 ? limits.answer : limits.idle
+        if now - lastActivity.nanoseconds > timeout.nanoseconds { context.close(promise: nil) }
     }
 }
 
@@ -499,8 +503,40 @@ extension HTTPRequestPart {
 }
 
 extension HTTPRequest {
-    fileprivate var asksToClose: Bool {
+    fileprivate var requestsClose: Bool {
         guard let options = headerFields[.connection] else { return false }
         return options.lowercased().split(separator: ",").contains { $0.drop { $0 == " " }.hasPrefix("close") }
+    }
+}
+
+/// The viewer of a connection, derived from the playlists requested on it.
+///
+/// Segments name no viewer, so that all viewers can share them. On a player's own connection they are attributed to
+/// that player; on a connection that a proxy uses for several players, they are attributed to no viewer.
+enum ConnectionViewer {
+    case unknown
+    case one(PlaybackSession)
+    case shared
+
+    /// The session id of the only viewer; nil if there is none or more than one.
+    var sid: String? {
+        if case .one(let viewer) = self { viewer.sid } else { nil }
+    }
+
+    /// Records a response, of which `bytes` of the body were sent.
+    ///
+    /// - Returns: Whether the response was media.
+    mutating func recordDelivery(_ response: MediaResponse, bytes: Int) -> Bool {
+        if let viewer = response.viewer {
+            switch self {
+            case .unknown: self = .one(viewer)
+            case .one(let known) where known.sid != viewer.sid: self = .shared
+            case .one, .shared: break
+            }
+            return false
+        }
+        guard response.allowsRanges, bytes > 0 else { return false }
+        if case .one(let viewer) = self { viewer.record(.delivered, at: .now(), bytes: bytes) }
+        return true
     }
 }

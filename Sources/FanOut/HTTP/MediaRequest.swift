@@ -1,21 +1,21 @@
-/// What a player asks the media side of the HTTP port for.
+/// A playback request: the parsed path of a request under `/live/`.
 ///
-/// Behind the room the path may name the session, `/live/ROOM/~SID/…`, so that whatever a playlist of it lists does too.
+/// The path may name the session after the room, `/live/ROOM/~SID/…`; then relative URIs in its playlists do too.
 struct MediaRequest: Equatable {
-    /// What of a room is asked for.
+    /// The resource of a room.
     enum Target: Equatable {
         /// `/live/ROOM.flv`
         case flv
-        /// `/live/ROOM/index.m3u8`: one small answer per viewer, which carries its session id.
+        /// `/live/ROOM/index.m3u8`: the multivariant playlist, one per viewer, with its session id.
         case multivariantPlaylist
-        /// `/live/ROOM/media.m3u8?sid=…`, or that of a rendition, `/live/ROOM/720p.m3u8?sid=…`
+        /// `/live/ROOM/media.m3u8?sid=…`, or a rendition's, `/live/ROOM/720p.m3u8?sid=…`
         case mediaPlaylist(rendition: String?)
-        /// `/live/ROOM/RUN/FILE`: initialization and media segments, the same for every viewer.
+        /// `/live/ROOM/RUN/FILE`: initialization segments, media segments and parts, the same for every viewer.
         case file(run: String, name: String)
     }
 
     let room: String
-    /// The session that the path names; nil for one that names none.
+    /// The session named in the path; nil if there is none.
     let sid: String?
     let target: Target
 
@@ -25,9 +25,9 @@ struct MediaRequest: Equatable {
         self.target = target
     }
 
-    /// Reads a request path, the query aside; nil for paths that are not ours or that name no valid room.
+    /// Parses a request path, ignoring the query; nil for other paths and invalid room names.
     init?(path: String) {
-        // Bytes, for each of a crowd's requests is read here.
+        // Parses bytes, because every playback request passes here.
         let bytes = path.utf8
         guard bytes.starts(with: "/live/".utf8) else { return nil }
         let words = bytes.dropFirst("/live/".utf8.count).prefix { $0 != UInt8(ascii: "?") }
@@ -55,7 +55,7 @@ struct MediaRequest: Equatable {
         guard Self.isName(room) else { return nil }
     }
 
-    /// What is asked for says who watches; what is asked for after it goes by the session id.
+    /// Whether the request starts a session; later requests carry its id.
     var beginsSession: Bool {
         switch target {
         case .flv, .multivariantPlaylist: true
@@ -78,9 +78,34 @@ struct MediaRequest: Equatable {
 }
 
 extension Substring.UTF8View {
-    /// What stands before `suffix`; nil where it does not end so.
+    /// Returns the part before `suffix`; nil if there is no such suffix.
     fileprivate func without(suffix: String) -> Substring.UTF8View? {
         let count = suffix.utf8.count
         return self.count >= count && self.suffix(count).elementsEqual(suffix.utf8) ? dropLast(count) : nil
+    }
+}
+
+/// The query of a request target, parsed lazily without allocating for unused items.
+struct QueryItems: Sendable {
+    private let query: Substring.UTF8View
+
+    /// - Parameter target: The request target: a path, and a query after `?`.
+    init(target: String) {
+        let start = target.utf8.firstIndex(of: UInt8(ascii: "?")).map { target.utf8.index(after: $0) }
+        query = target[(start ?? target.endIndex)...].utf8
+    }
+
+    /// Returns the first value of a name, without percent-decoding; the values read here are URL-safe by construction.
+    subscript(name: String) -> String? {
+        var rest = query[...]
+        while !rest.isEmpty {
+            let end = rest.firstIndex(of: UInt8(ascii: "&")) ?? rest.endIndex
+            let item = rest[..<end]
+            rest = rest[end...].dropFirst()
+            guard item.starts(with: name.utf8) else { continue }
+            let value = item.dropFirst(name.utf8.count)
+            if value.first == UInt8(ascii: "=") { return String(Substring(value.dropFirst())) }
+        }
+        return nil
     }
 }

@@ -1,7 +1,9 @@
+import Foundation
 import HTTPTypes
 import NIOCore
+import Stage
 
-/// A complete answer of the media side: status, header fields, and a body of shared buffers.
+/// A complete response to a playback request: status, header fields, and a body of shared buffers.
 struct MediaResponse {
     var status: HTTPResponse.Status
     var contentType: String
@@ -9,17 +11,17 @@ struct MediaResponse {
     var body: [ByteBuffer]
     /// Whether a `Range` is honoured.
     ///
-    /// Playlists never: a player that is given a part of a live playlist stitches two versions of it together.
+    /// Playlists ignore it: a player that requests a part of a live playlist would join two versions of it.
     var allowsRanges = false
     var location: String?
-    /// Whether the body is a gzip file; nil where no other form of it exists.
+    /// Whether the body is gzip-compressed; nil if it has no compressed form.
     var isCompressed: Bool?
-    /// Seconds after which to ask again.
+    /// The value of `Retry-After`, in seconds.
     var retryAfter: Int?
-    /// The methods that the address takes, where another was used.
+    /// The allowed methods, if the request used another one.
     var allow: String?
-    /// Whose playlist this is, if it is one that counts.
-    var viewer: ViewerSession?
+    /// The session of a media playlist; nil if it is not recorded.
+    var viewer: PlaybackSession?
 
     /// - Parameter isCompressed: Whether `body` is a gzip file.
     static func playlist(_ body: ByteBuffer, cacheControl: String, isCompressed: Bool) -> MediaResponse {
@@ -51,7 +53,7 @@ struct MediaResponse {
         )
     }
 
-    /// Any page may play what is public here; no credentials are ever involved.
+    /// The CORS fields of every response: any origin may play public media, and no credentials are involved.
     static let crossOrigin: HTTPFields = {
         var fields = HTTPFields()
         fields[.accessControlAllowOrigin] = "*"
@@ -59,27 +61,27 @@ struct MediaResponse {
         return fields
     }()
 
-    /// More requests wait than there is memory for.
+    /// Refuses a waiting request because too many requests wait in total.
     static let noRoomToWait: MediaResponse = {
         var response = MediaResponse.refusal(.serviceUnavailable, "no room for another waiting request")
         response.retryAfter = 1
         return response
     }()
 
-    /// The session id in the address was made for another room, or by somebody else.
+    /// Refuses a session id that was issued for another room, or not by this gateway.
     static let foreignSession = MediaResponse.refusal(.forbidden, "this session id is not for this room")
 
-    /// Addresses of media are read, and nothing else.
+    /// Refuses methods that a media address does not support.
     static let wrongMethod: MediaResponse = {
         var response = MediaResponse.refusal(.methodNotAllowed, "GET, HEAD and OPTIONS are what this address takes")
         response.allow = "GET, HEAD, OPTIONS"
         return response
     }()
 
-    /// The token in the address is out of its time, or none of ours.
+    /// Refuses a token that is expired, or not issued by this gateway.
     static let invalidToken = MediaResponse.refusal(.forbidden, "this token is not valid")
 
-    /// The answer to a page that asks, before it plays, whether it may.
+    /// The response to a CORS preflight request.
     static let preflight: HTTPResponse = {
         var response = HTTPResponse(status: .noContent, headerFields: crossOrigin)
         response.headerFields[.accessControlAllowMethods] = "GET, HEAD, OPTIONS"
@@ -89,7 +91,7 @@ struct MediaResponse {
         return response
     }()
 
-    /// The head and the part of the body to send for a request with that method and `Range`.
+    /// Returns the head and the body to send for a request with this method and `Range`.
     func resolved(method: HTTPRequest.Method, range: String?) -> (head: HTTPResponse, body: [ByteBuffer]) {
         var response = HTTPResponse(status: status, headerFields: Self.crossOrigin)
         response.headerFields[.contentType] = contentType
@@ -106,7 +108,7 @@ struct MediaResponse {
         var sent = length
         if allowsRanges {
             response.headerFields[.acceptRanges] = "bytes"
-            switch ByteRange.read(range, length: length) {
+            switch ByteRange.parse(range, length: length) {
             case .whole:
                 break
             case .partial(let range):
@@ -134,5 +136,101 @@ struct MediaResponse {
             guard first < end else { return nil }
             return buffer.getSlice(at: buffer.readerIndex + first, length: end - first)
         }
+    }
+}
+
+extension MediaResponse {
+    // MARK: Errors in the format of the API
+
+    /// Refuses a new viewer because the gateway is at capacity.
+    static let busy: MediaResponse = {
+        var error = StageError.serverBusy(retryAfter: 5)
+        error.cause = "The gateway has no room for another viewer"
+        return refusal(error, .serviceUnavailable)
+    }()
+
+    /// Refuses a viewer because the room has its maximum of viewers.
+    static let roomFull = refusal(.roomFull, .conflict)
+
+    /// Refuses an operator's token in a URL.
+    static let operatorTokenInURL = refusal(.operatorTokenInURL, .forbidden)
+
+    /// Refuses a waiting request because its session has too many.
+    static let tooManyWaits: MediaResponse = {
+        var error = StageError.tooManyRequests(retryAfter: 1)
+        error.cause = "More requests of one viewer wait than a player has use for"
+        return refusal(error, .tooManyRequests)
+    }()
+
+    /// Refuses a session because its address has too many that were not proven to watch.
+    static let tooManySessions: MediaResponse = {
+        var error = StageError.tooManyRequests(retryAfter: 5)
+        error.cause = "Too many players of this address have asked for a program and not played it"
+        return refusal(error, .tooManyRequests)
+    }()
+
+    /// Refuses a request because its address exceeds the rate limit, for media or for the API.
+    ///
+    /// - Parameter rate: The allowed requests per second; a refused request costs nothing, so the next one is allowed
+    ///   after one interval.
+    static func tooManyRequests(rate: Double) -> MediaResponse {
+        refusal(.tooManyRequests(retryAfter: Int(min(max(1 / rate, 1), 3600).rounded(.up))), .tooManyRequests)
+    }
+
+    /// - Parameter status: The HTTP status of the error.
+    private static func refusal(_ error: StageError, _ status: HTTPResponse.Status) -> MediaResponse {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Encoding numbers and strings does not fail; without a body the status would still be right.
+        let data = (try? encoder.encode(StageError.Body(error))) ?? Data()
+        return MediaResponse(
+            status: status,
+            contentType: "application/json; charset=utf-8",
+            cacheControl: "no-store",
+            body: [ByteBuffer(bytes: data)],
+            retryAfter: error.retryAfter
+        )
+    }
+}
+
+/// A single byte range of a `Range` header (RFC 9110 section 14.2), resolved against a body's length.
+struct ByteRange: Equatable {
+    enum ParseResult: Equatable {
+        /// No range, several ranges or an unknown form: the whole body is sent.
+        case whole
+        case partial(ByteRange)
+        case unsatisfiable
+    }
+
+    let first: Int
+    let last: Int
+
+    var count: Int { last - first + 1 }
+
+    static func parse(_ header: String?, length: Int) -> ParseResult {
+        guard let header, header.hasPrefix("bytes=") else { return .whole }
+        let parts = header.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, !header.contains(",") else { return .whole }
+        switch (number(parts[0]), number(parts[1])) {
+        case (let first?, let last?):
+            guard first <= last else { return .whole }
+            guard first < length else { return .unsatisfiable }
+            return .partial(ByteRange(first: first, last: min(last, length - 1)))
+        case (let first?, nil):
+            guard parts[1].isEmpty else { return .whole }
+            guard first < length else { return .unsatisfiable }
+            return .partial(ByteRange(first: first, last: length - 1))
+        case (nil, let suffix?):
+            guard parts[0].isEmpty else { return .whole }
+            guard suffix > 0, length > 0 else { return .unsatisfiable }
+            return .partial(ByteRange(first: max(0, length - suffix), last: length - 1))
+        case (nil, nil):
+            return .whole
+        }
+    }
+
+    /// Parses digits only; `Int` accepts signs, which the grammar does not.
+    private static func number(_ text: Substring) -> Int? {
+        text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ? Int(text) : nil
     }
 }

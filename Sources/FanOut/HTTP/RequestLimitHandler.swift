@@ -2,57 +2,57 @@ import HTTPTypes
 public import NIOCore
 public import NIOHTTPTypes
 
-/// Bounds what a client may send, whoever answers it: no change of protocol, nothing that is no HTTP, no body that drips.
+/// Limits what a client may send: rejects protocol upgrades, malformed HTTP and slow bodies.
 ///
-/// The decoder of HTTP/1.1 parses nothing behind a request with `Connection: Upgrade` or the method CONNECT, because the
-/// bytes there may be of another protocol (RFC 9110 sections 7.8 and 9.3.6); none is spoken here. CONNECT is refused with
-/// 405. An upgrade is not taken up: the request is answered like any other, and the connection closes behind the answer.
-/// What cannot be parsed, and what the decoder would have to buffer beyond its bound, is refused with 400 and a body that
-/// comes too slowly with 408; where another answer is on its way the connection closes instead. So it does where much more
-/// of a body comes behind the answer to its request.
+/// The HTTP/1.1 decoder does not parse bytes after a request with `Connection: Upgrade` or the method CONNECT, because
+/// they may belong to another protocol (RFC 9110 sections 7.8 and 9.3.6). CONNECT is refused with 405. An upgrade is
+/// ignored: the request is answered as usual, and the connection closes after the response. Malformed requests, and
+/// those that exceed the decoder's buffer limit, are refused with 400, and a body that arrives too slowly with 408; if
+/// another response is being written, the connection closes instead. It also closes if much of a body arrives after
+/// the response to its request.
 ///
-/// The handler stands right behind the decoder. Everything here happens on the channel's event loop.
+/// The handler follows the decoder directly. All calls are on the channel's event loop.
 public final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    /// Parts of requests.
+    /// Request parts.
     public typealias InboundIn = HTTPRequestPart
-    /// The same, as far as they are let through.
+    /// Request parts that pass the limits.
     public typealias InboundOut = HTTPRequestPart
-    /// Parts of answers.
+    /// Response parts.
     public typealias OutboundIn = HTTPResponsePart
-    /// The same, until the connection ends.
+    /// Response parts, until the connection ends.
     public typealias OutboundOut = HTTPResponsePart
 
-    /// Tells whoever reads a body that the rest of it never comes.
+    /// The error that tells a body's reader that the rest will not arrive.
     private struct RequestRefused: Error {}
 
-    /// How long a client may take to read its last answer: closed with bytes unread, a socket may lose it.
-    private static let lingering = TimeAmount.seconds(1)
+    /// The time a client has to read its last response; closing a socket with unread bytes may discard it.
+    private static let lingerTimeout = TimeAmount.seconds(1)
 
     private let limits: HTTPLimits
-    /// Requests whose answers have not been written whole.
+    /// The number of requests whose responses are not completely written.
     private var unanswered = 0
-    /// The head of the oldest one's answer has been written.
+    /// Whether the head of the oldest request's response has been written.
     private var hasAnswerBegun = false
-    /// The end of the latest request has not come yet.
+    /// Whether the end of the latest request has not arrived yet.
     private var isReading = false
     private var bodyBegan = NIODeadline.uptimeNanoseconds(0)
     private var bodyBytes = 0
-    /// Bytes of the body that came behind the answer to its request.
+    /// Bytes of a body that arrived after the response to its request.
     private var surplusBytes = 0
-    /// The decoder parses nothing behind this request.
+    /// Whether the decoder parses nothing after this request.
     private var isLast = false
-    /// The last answer was written.
+    /// Whether the last response has been written.
     private var isOver = false
     private var timer: Scheduled<Void>?
 
-    /// Makes one for a connection.
+    /// Creates a handler for one connection.
     public init(limits: HTTPLimits) {
         self.limits = limits
     }
 
     // MARK: Requests
 
-    /// Lets a part of a request through, or refuses its request.
+    /// Forwards a part of a request, or refuses the request.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return }
         switch unwrapInboundIn(data) {
@@ -65,7 +65,7 @@ public final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHa
             isReading = true
             bodyBytes = 0
             surplusBytes = 0
-            isLast = head.asksToUpgrade
+            isLast = head.requestsUpgrade
         case .body(let bytes):
             bodyBytes += bytes.readableBytes
             guard unanswered == 0 else { break }
@@ -85,7 +85,7 @@ public final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHa
         context.fireChannelRead(data)
     }
 
-    /// A body that did not come with its header is given its time.
+    /// Starts the timeout of a body that did not arrive with its header.
     public func channelReadComplete(context: ChannelHandlerContext) {
         if isReading, !isOver, timer == nil {
             bodyBegan = context.eventLoop.now
@@ -107,20 +107,20 @@ public final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHa
         }
     }
 
-    /// What cannot be parsed; of a connection that broke those behind hear as well.
+    /// Refuses malformed requests; all errors, connection errors included, are forwarded.
     public func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if !isOver, !(error is IOError), !(error is ChannelError) { refuse(.badRequest, context: context) }
         context.fireErrorCaught(error)
     }
 
-    /// Nothing more is read once the last answer was written.
+    /// Stops reading once the last response has been written.
     public func read(context: ChannelHandlerContext) {
         if !isOver { context.read() }
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// Lets a part of an answer through.
+    /// Forwards a part of a response.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard !isOver else {
             promise?.fail(ChannelError.ioOnClosedChannel)
@@ -152,12 +152,12 @@ public final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHa
         context.write(data, promise: promise)
     }
 
-    /// Answers the request that is being read, or bytes that are none, and ends the connection.
+    /// Refuses the request being read, or bytes that are no request, and ends the connection.
     private func refuse(_ status: HTTPResponse.Status, context: ChannelHandlerContext) {
         isOver = true
         timer?.cancel()
         timer = nil
-        // An answer to the bytes at fault is in its place only where no other one is owed or has begun.
+        // A refusal is in order only if no other response is pending or partly written.
         let isInPlace = isReading ? unanswered == 1 && !hasAnswerBegun : unanswered == 0
         guard isInPlace else {
             context.close(promise: nil)
@@ -179,22 +179,22 @@ public final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHa
         if isReading { context.fireErrorCaught(RequestRefused()) }
     }
 
-    /// Closes the connection when its client has had the time to read the last answer.
+    /// Closes the connection after the client has had time to read the last response.
     private func closeSoon(context: ChannelHandlerContext) {
         guard context.channel.isActive else { return }
-        timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingering) { context.close(promise: nil) }
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTimeout) { context.close(promise: nil) }
     }
 
-    // MARK: The connection's end
+    // MARK: End of the connection
 
-    /// Nothing is waited for any more.
+    /// Cancels the timer when the connection is closed.
     public func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
         context.fireChannelInactive()
     }
 
-    /// The same.
+    /// Cancels the timer when the handler is removed.
     public func handlerRemoved(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
@@ -202,8 +202,8 @@ public final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHa
 }
 
 extension HTTPRequest {
-    /// The decoder takes what follows for another protocol.
-    fileprivate var asksToUpgrade: Bool {
+    /// Whether the decoder treats the following bytes as another protocol.
+    fileprivate var requestsUpgrade: Bool {
         guard headerFields[.upgrade] != nil, let options = headerFields[.connection] else { return false }
         return options.lowercased().contains("upgrade")
     }

@@ -4,72 +4,72 @@ import NIOCore
 import RTMP
 import Stage
 
-/// One HTTP-FLV viewer: takes a connection over after its request and writes FLV tags straight to the socket.
+/// One HTTP-FLV viewer: takes over a connection after its request and writes FLV tags directly to the socket.
 ///
-/// The answer has no length and ends with the connection, so the HTTP encoder, which would wrap every buffer in chunk
-/// framing, is left behind: the handler sits at the head of the pipeline and its writes pass nobody else.
+/// The response has no length and ends with the connection. The HTTP encoder, which would add chunked framing to
+/// every buffer, is bypassed: the handler is at the head of the pipeline.
 final class FLVStream: ChannelInboundHandler, ViewerOutput {
     typealias InboundIn = ByteBuffer
 
-    /// Why a request for a stream was turned down.
+    /// The response to a refused request for a stream.
     struct Refusal: Error {
         let response: MediaResponse
     }
 
     private let feed: Feed
     private let sid: String
-    /// Nil for what is no viewing, as when a browser fetches ahead: it plays, and nothing of it is recorded.
-    private let session: ViewerSession?
-    private let dates: AnswerDates
-    private var viewer: Viewer?
+    /// Records the viewer; nil for requests that are not recorded, such as a browser's prefetch.
+    private let session: PlaybackSession?
+    private let dates: HTTPDateCache
+    private var viewer: FeedViewer?
     private var context: ChannelHandlerContext?
     private var writer: MediaWriter?
 
-    private init(feed: Feed, sid: String, session: ViewerSession?, dates: AnswerDates) {
+    private init(feed: Feed, sid: String, session: PlaybackSession?, dates: HTTPDateCache) {
         self.feed = feed
         self.sid = sid
         self.session = session
         self.dates = dates
     }
 
-    /// Decides whether a viewer gets the stream; a `sid` in the query that is ours resumes that viewer's session.
+    /// Admits a viewer; a valid `sid` in the query resumes that session.
     ///
-    /// What is not to be counted gets it all the same.
-    static func admit(room: String, player: PlayerRequest, site: MediaSite) -> Result<FLVStream, Refusal> {
-        guard let (feed, room) = site.feeds.playable(room) else {
+    /// Players that are not counted are admitted as well.
+    static func admit(room: String, player: PlayerRequest, service: MediaService) -> Result<FLVStream, Refusal> {
+        guard let (feed, room) = service.feeds.playable(room) else {
             return .failure(Refusal(response: .refusal(.notFound, "there is no such room")))
         }
-        guard site.feeds.hasRoom(for: player, by: .flv, in: room, among: site.audience) else {
+        guard service.feeds.hasCapacity(for: player, by: .flv, in: room, among: service.audience) else {
             return .failure(Refusal(response: .busy))
         }
-        let admission = site.audience.admit(player, to: room)
+        let admission = service.audience.admit(player, to: room)
         guard let sid = admission.sid else { return .failure(Refusal(response: admission.refusal)) }
         let isRecorded = admission.recordedSID(of: player) != nil
-        guard let place = isRecorded ? site.audience.takePlace(in: room, for: player) : .unlimited else {
-            return .failure(Refusal(response: site.feeds.roomIsFull(for: .flv)))
+        guard let place = isRecorded ? service.audience.reserveSlot(in: room, for: player) : .unlimited else {
+            return .failure(Refusal(response: service.feeds.refuseRoomFull(for: .flv)))
         }
-        let session = ViewerSession(
+        let session = PlaybackSession(
             sid: sid,
             room: room,
             playback: .flv,
             rendition: RenditionFeedName(feed.name)?.rendition,
-            audience: site.audience,
+            audience: service.audience,
             place: place
         )
-        return .success(FLVStream(feed: feed, sid: sid, session: isRecorded ? session : nil, dates: site.dates))
+        return .success(FLVStream(feed: feed, sid: sid, session: isRecorded ? session : nil, dates: service.dates))
     }
 
-    /// The answer to HEAD: what GET would say, without a viewer.
-    static func headAnswer(room: String, player: PlayerRequest, site: MediaSite) -> MediaResponse {
-        guard let (_, room) = site.feeds.playable(room) else {
+    /// Returns the response to HEAD: that of GET, without admitting a viewer.
+    static func headResponse(room: String, player: PlayerRequest, service: MediaService) -> MediaResponse {
+        guard let (_, room) = service.feeds.playable(room) else {
             return .refusal(.notFound, "there is no such room")
         }
-        let admission = site.audience.admit(player, to: room)
+        let admission = service.audience.admit(player, to: room)
         if admission.sid == nil { return admission.refusal }
         return MediaResponse(status: .ok, contentType: "video/x-flv", cacheControl: "no-store", body: [])
     }
 
-    /// Takes the connection over.
+    /// Takes over the connection.
     func begin(context: ChannelHandlerContext) {
         do {
             try context.pipeline.syncOperations.addHandler(self, position: .first)
@@ -80,13 +80,13 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        // It says nothing any more.
+        // The player sends nothing more.
         let options = context.channel.syncOptions
         try? options?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256))
         try? options?.setOption(.maxMessagesPerRead, value: 1)
         let writer = MediaWriter(context, isPlain: true)
         self.writer = writer
-        var opening = ByteBuffer(
+        var head = ByteBuffer(
             string: """
                 HTTP/1.1 200 OK\r
                 Content-Type: video/x-flv\r
@@ -101,23 +101,23 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
 
                 """
         )
-        // A player that is promised pictures waits for them.
-        let hasPictures = RenditionFeedName(feed.name)?.rendition != RenditionLadder.audioName
-        opening.writeImmutableBuffer(FLVTagWriter.header(hasAudio: true, hasVideo: hasPictures))
-        // By the channel, because answers to earlier requests may still wait there.
-        context.writeAndFlush(NIOAny(opening), promise: writer.nextInQueue())
-        let viewer = Viewer(output: self, writer: writer, wire: .flv, session: session)
+        // A player waits for video if the header announces it.
+        let hasVideo = RenditionFeedName(feed.name)?.rendition != RenditionLadder.audioName
+        head.writeImmutableBuffer(FLVTagWriter.header(hasAudio: true, hasVideo: hasVideo))
+        // Written through the channel, because earlier responses may still be queued there.
+        context.writeAndFlush(NIOAny(head), promise: writer.makeQueuedWritePromise())
+        let viewer = FeedViewer(output: self, writer: writer, wire: .flv, session: session)
         self.viewer = viewer
-        feed.share(on: context.eventLoop)?.add(viewer, now: .now())
+        feed.partition(on: context.eventLoop)?.add(viewer, now: .now())
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Whatever a player sends after its request means nothing here.
+        // Bytes after the request are ignored.
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .inputClosed? = event as? ChannelEvent {
-            // A player that closed its side is gone, even if its socket would still take bytes.
+            // A player that closed its side is gone, even if its socket is still writable.
             leave(.left)
             context.close(promise: nil)
             return
@@ -141,7 +141,7 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
     private func leave(_ reason: AudienceEvent.CloseReason) {
         guard let viewer, let context else { return }
         self.viewer = nil
-        feed.share(on: context.eventLoop)?.remove(viewer, reason: reason, now: .now())
+        feed.partition(on: context.eventLoop)?.remove(viewer, reason: reason, now: .now())
     }
 
     func end(_ reason: AudienceEvent.CloseReason) {

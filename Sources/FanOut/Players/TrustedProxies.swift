@@ -1,12 +1,12 @@
 public import HTTPTypes
 import Media
 
-/// The servers in front of this one that are believed when they say where a request comes from.
+/// The reverse proxies that are trusted to name the origin of a request.
 ///
-/// Those are the networks that the operator names, and whatever on this machine says it: who is behind a proxy on loopback
-/// is told by that proxy alone.
+/// Trusted are the networks configured by the operator and this machine's loopback addresses, because only a proxy
+/// knows the client behind it.
 public struct TrustedProxies: Sendable {
-    /// Addresses of which the first `length` bits are the network's.
+    /// A network: an address of which the first `length` bits count.
     private struct Network {
         let address: PeerAddress
         let length: Int
@@ -21,20 +21,20 @@ public struct TrustedProxies: Sendable {
 
     private let networks: [Network]
     private let regionHeader: HTTPField.Name?
-    /// Whether they may answer requests for media from a cache of theirs, so that those are never seen here.
+    /// Whether the proxies may answer media requests from a cache, so that those requests are not seen here.
     public var cacheMedia = true
 
-    /// Nobody.
+    /// Creates an empty list.
     public init() {
         networks = []
         regionHeader = nil
     }
 
-    /// The servers of some networks; nil when one of the texts is none, or no field can have that name.
+    /// Creates a list of networks; nil if a text is no network or the header name is invalid.
     ///
     /// - Parameters:
-    ///   - networks: Addresses, or networks as `10.0.0.0/8` and `fd00::/8`.
-    ///   - regionHeader: The field in which they say the country, or country and region, of a request: `CF-IPCountry`.
+    ///   - networks: Addresses, or networks such as `10.0.0.0/8` and `fd00::/8`.
+    ///   - regionHeader: The header field with the country, or country and region, of a request: `CF-IPCountry`.
     public init?(_ networks: [String], regionHeader: String? = nil) {
         let read = networks.map { Self.network($0) }
         self.networks = read.compactMap(\.self)
@@ -43,53 +43,53 @@ public struct TrustedProxies: Sendable {
         if regionHeader != nil, self.regionHeader == nil { return nil }
     }
 
-    /// Whether that is the address of one of them.
+    /// Whether an address is in one of the networks.
     public func include(_ address: String) -> Bool {
         guard !networks.isEmpty, let address = PeerAddress(address) else { return false }
         return networks.contains { $0.contains(address) }
     }
 
-    /// Whether somebody at that address is believed about others, who asks and who watches: one of them, or a server on this
-    /// machine.
+    /// Whether an address may report the origin of requests and viewers: one of the networks, or this machine.
     public func mayReport(from address: String) -> Bool {
         PeerAddress(address)?.isLoopback == true || include(address)
     }
 
-    /// Under which name the requests of one client are counted together, so that it can be given a budget.
+    /// Returns the account name under which the requests of one client are rate-limited together.
     ///
-    /// - Parameter peer: The numeric address of the connection; nil when it is not known.
-    /// - Returns: its IPv4 address, or its network of IPv6; nil when nobody knows who asks.
+    /// - Parameter peer: The numeric address of the connection; nil if unknown.
+    /// - Returns: The IPv4 address or the IPv6 network; nil if unknown.
     public func account(of fields: HTTPFields, peer: String?) -> String? {
         origin(of: fields, peer: peer).address.map(PeerAddress.accountName(of:))
     }
 
-    /// Where a request comes from: what the trusted say, and otherwise the address of its connection.
+    /// Returns the origin of a request: as named by trusted proxies, otherwise the address of the connection.
     ///
-    /// - Parameter peer: The numeric address of the connection; nil when it is not known.
+    /// - Parameter peer: The numeric address of the connection; nil if unknown.
     func origin(of fields: HTTPFields, peer: String?) -> (address: String?, region: String?) {
         guard let peer, mayReport(from: peer) else { return (peer, nil) }
-        // Each server adds the address that it saw; what those before the first trusted one wrote is anybody's.
+        // Each proxy appends the address it saw; entries before the first trusted proxy can be forged.
         let said = Self.forwarded(fields)
         let address = said.last { !mayReport(from: $0) } ?? said.first ?? peer
         return (PeerAddress(address) == nil ? peer : address, regionHeader.flatMap { fields[$0] })
     }
 
-    /// Whether all that a player asks for is seen here: it asks itself, or through servers that have no cache.
+    /// Whether all media requests of a player reach this process: it connects directly, or through proxies without a
+    /// cache.
     ///
-    /// - Parameter peer: The numeric address of the connection; nil when it is not known.
-    func showMedia(of fields: HTTPFields, peer: String?) -> Bool {
+    /// - Parameter peer: The numeric address of the connection; nil if unknown.
+    func seesAllMedia(of fields: HTTPFields, peer: String?) -> Bool {
         guard let peer else { return false }
         let isForOthers = include(peer) || mayReport(from: peer) && Self.isForwarded(fields)
         return !isForOthers || !cacheMedia
     }
 
-    /// Whether a request says that it was made for somebody else.
+    /// Whether a request was forwarded for another client.
     static func isForwarded(_ fields: HTTPFields) -> Bool {
         fields.contains(.forwardedFor) || fields.contains(.forwarded)
     }
 
-    /// The addresses for which a request was made, each added by the server behind it: `X-Forwarded-For`, or
-    /// `Forwarded` (RFC 7239) where there is only that.
+    /// Returns the addresses for which a request was forwarded, one per proxy: `X-Forwarded-For`, or else `Forwarded`
+    /// (RFC 7239).
     private static func forwarded(_ fields: HTTPFields) -> [String] {
         if let list = fields[.forwardedFor] {
             return list.split(separator: ",").map { String($0.filter { $0 != " " }) }
@@ -102,7 +102,7 @@ public struct TrustedProxies: Sendable {
         }
     }
 
-    /// The address of a node (RFC 7239 section 6) without its port and brackets.
+    /// Returns the address of a node (RFC 7239 section 6) without port and brackets.
     private static func host(_ node: String) -> String {
         if node.hasPrefix("[") { return String(node.dropFirst().prefix { $0 != "]" }) }
         return node.count(where: { $0 == ":" }) == 1 ? String(node.prefix { $0 != ":" }) : node
@@ -120,7 +120,7 @@ public struct TrustedProxies: Sendable {
 }
 
 extension HTTPField.Name {
-    // The name is a token, so this is never the other one.
+    // The name is a valid token, so the default is never used.
     fileprivate static let forwardedFor = Self("X-Forwarded-For") ?? .via
     fileprivate static let forwarded = Self("Forwarded") ?? .via
 }

@@ -1,13 +1,13 @@
-import GatewayModel
+import FootlightModel
 import Stage
 
-/// What the machine wants done.
+/// Performs the actions of the state machine.
 extension BroadcastCall {
     func perform(_ action: CallAction) {
         switch action {
         case .emit(let status):
             self.status = status
-            statusNews.send(status)
+            statusSubject.send(status)
             if case .lobby = status.phase { break }
             lobbyRoom = nil
         case .fetchRoom(let info): fetchRoom(info)
@@ -23,7 +23,7 @@ extension BroadcastCall {
         case .abandonJoin(let request): abandonJoin(request)
         case .applySnapshot: applySnapshot()
         case .publishTracks: publishTracks()
-        case .reconnect(let loss, let way, let attempt): reconnect(loss, way, attempt: attempt)
+        case .reconnect(let loss, let method, let attempt): reconnect(loss, method, attempt: attempt)
         case .stopReconnecting: stopReconnecting()
         case .deleteParticipant: deleteParticipant()
         case .reset: reset()
@@ -33,13 +33,13 @@ extension BroadcastCall {
         }
     }
 
-    /// Tells of a failure that ends nothing.
+    /// Reports a failure that does not end the call.
     func report(_ error: StageError) {
         problem = error
-        problemNews.send(error)
+        problemSubject.send(error)
     }
 
-    /// Asks for something whose answer nobody waits for.
+    /// Sends a request whose result is ignored.
     private func inBackground(_ body: @escaping @Sendable (BroadcastClient) async -> Void) {
         Task { [client] in await body(client) }
     }
@@ -50,7 +50,7 @@ extension BroadcastCall {
                 let room = try await client.room(info.callID)
                 guard let self, status.phase == .lobby(info) else { return }
                 lobbyRoom = room
-                lobbyNews.send(room)
+                lobbySubject.send(room)
             } catch {
                 self?.report(error)
             }
@@ -83,7 +83,7 @@ extension BroadcastCall {
         }
     }
 
-    /// Takes the mode that an accepted invitation or an accepted hand permits.
+    /// Changes to the mode that an accepted invitation or raised hand permits.
     func changeModeAsPermitted(_ mode: ParticipantMode) {
         Task { [weak self] in
             do throws(StageError) {
@@ -98,7 +98,7 @@ extension BroadcastCall {
     // MARK: In the room
 
     private func applySnapshot() {
-        // Taken up where it broke off, the stream tells what was missed by itself.
+        // After a resume the stream replays the missed events instead.
         guard let snapshot else { return }
         self.snapshot = nil
         show(snapshot)
@@ -106,15 +106,15 @@ extension BroadcastCall {
 
     private func publishTracks() {
         guard publishesTracks else { return }
-        let wishes: [(TrackName, Bool?)] = [(.mic, callSettings.isAudioOn), (.camera, callSettings.isVideoOn)]
+        let preferences: [(TrackName, Bool?)] = [(.mic, callSettings.isAudioOn), (.camera, callSettings.isVideoOn)]
         let defaults = [TrackName.mic: effectiveSettings?.audioOn, .camera: effectiveSettings?.videoOn]
-        let wanted = wishes.filter { $0.1 ?? defaults[$0.0].flatMap { $0 } ?? true }.map { $0.0 }
+        let wanted = preferences.filter { $0.1 ?? defaults[$0.0].flatMap { $0 } ?? true }.map { $0.0 }
         Task { [weak self] in
             for track in wanted {
                 do throws(StageError) {
                     try await self?.publish(track)
                 } catch {
-                    // The session is over by now, or the track is there already; neither is news.
+                    // The session is over, or the track is published already; neither is reported.
                     if !error.endsSession, error.code != StageError.trackNameDuplicated.code { self?.report(error) }
                 }
             }
@@ -129,14 +129,14 @@ extension BroadcastCall {
                 try await client.leave(session.participantSID, in: session.roomSID)
                 self?.handle(.leaveAcknowledged)
             } catch {
-                // Any refusal says that nothing is left to leave.
+                // Any refusal means that there is nothing left to leave.
                 let isUnreachable = error.code == StageError.callNotConnected.code
                 self?.handle(isUnreachable ? .networkUnavailable : .leaveAcknowledged)
             }
         }
     }
 
-    /// Back to a new client's call.
+    /// Resets the call to the state of a new one.
     private func reset() {
         endSession()
         callSettings = CallSettings()
@@ -145,7 +145,7 @@ extension BroadcastCall {
         show(nil)
     }
 
-    /// Lets go of the connection and all that belongs to the session.
+    /// Closes the connection and releases the state of the session.
     func endSession() {
         heartbeats?.cancel()
         heartbeats = nil
@@ -155,7 +155,7 @@ extension BroadcastCall {
         session = nil
     }
 
-    /// Replaces what is known of the room.
+    /// Replaces the room's state and publishes it.
     func show(_ next: CallRoom?) {
         room = next
         if next == nil {
@@ -164,7 +164,77 @@ extension BroadcastCall {
             effectiveSettings = nil
             effectiveOptions = nil
         }
-        participantNews.send(next?.participants ?? [])
-        audienceNews.send(next?.audienceCount ?? 0)
+        participantsSubject.send(next?.participants ?? [])
+        audienceSubject.send(next?.audienceCount ?? 0)
+    }
+}
+
+/// Invitations: incoming calls, and the results of the local participant's own.
+extension BroadcastCall {
+    /// Starts listening for invitations to this identity in any room, until it is stopped.
+    ///
+    /// A refusal, such as of the token, ends it and is reported as a problem.
+    public func startListening() {
+        guard listening == nil else { return }
+        let events = client.events(ofIdentity: identity)
+        listening = Task { [weak self] in
+            do throws(StageError) {
+                for try await event in events { self?.handleInvitation(event) }
+            } catch {
+                guard !Task.isCancelled else { return }
+                self?.report(error)
+            }
+            if !Task.isCancelled { self?.listening = nil }
+        }
+    }
+
+    /// Stops listening; an invitation that rings continues to ring.
+    public func stopListening() {
+        listening?.cancel()
+        listening = nil
+    }
+
+    /// Passes an invitation's event to the state machine.
+    func handleInvitation(_ event: EventResource) {
+        guard let invitation = event.invitation else { return }
+        let identities = event.identities ?? []
+        switch StageEvent.Name(rawValue: event.type) {
+        case .invitationCreated:
+            guard identities.contains(identity) else { return }
+            handle(.invitationReceived(CallInvitation(invitation, to: spelling(invitation), at: event.ts)))
+        case .invitationAccepted:
+            for who in identities { handle(.invitationAccepted(answer(to: invitation, by: who))) }
+        case .invitationRejected:
+            for who in identities { handle(.invitationRejected(answer(to: invitation, by: who))) }
+        case .invitationCancelled: handle(.invitationCancelled(sid: invitation.sid))
+        case .invitationMissed: handle(.invitationMissed(sid: invitation.sid))
+        default: break
+        }
+    }
+
+    private func answer(to invitation: InvitationResource, by who: String) -> InvitationAnswer {
+        InvitationAnswer(sid: invitation.sid, room: spelling(invitation), identity: who)
+    }
+
+    /// The room of an invitation as this call names it: the app may have used its sid.
+    private func spelling(_ invitation: InvitationResource) -> String {
+        if let session, session.roomSID == invitation.roomSID { return session.reference }
+        if case .outgoing(let ring) = status.phase, ring.join.room == invitation.roomSID { return ring.join.room }
+        return invitation.room
+    }
+}
+
+extension CallInvitation {
+    /// - Parameters:
+    ///   - room: The room as the call names it.
+    ///   - now: The gateway's time.
+    fileprivate init(_ invitation: InvitationResource, to room: String, at now: Timestamp) {
+        self.init(
+            sid: invitation.sid,
+            room: room,
+            inviter: invitation.inviter,
+            mode: ParticipantMode(wireName: invitation.mode) ?? .sendAndReceive,
+            timeout: Int((invitation.expiresAt.seconds - now.seconds).rounded(.up))
+        )
     }
 }

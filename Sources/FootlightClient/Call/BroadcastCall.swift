@@ -1,8 +1,8 @@
-public import GatewayModel
+public import FootlightModel
 public import Observation
 public import Stage
 
-/// One person's call: joins a room, follows it, gives signs of life, and wins back what breaks.
+/// A participant's call: joins a room, follows its events, sends heartbeats, and reconnects.
 ///
 /// ## Overview
 ///
@@ -10,88 +10,88 @@ public import Stage
 ///     call.join(CallJoin(room: "show", mode: .sendAndReceive))       // phase is `joining` at once
 ///     for await status in call.statuses { print(status.callState) }  // joining, joined, …
 ///
-/// The call is observable (`@Observable`) and bound to the main actor, as is whoever looks at it; all network is done
-/// elsewhere. It works wherever there is a main actor, with or without a user interface.
+/// The call is observable (`@Observable`) and isolated to the main actor; networking runs elsewhere. It works wherever
+/// there is a main actor, with or without a user interface.
 ///
-/// - **Where it stands** is ``status``: the one `CallStateMachine` of `Stage` decides, by the transitions U1 to U20,
-///   and `status` reads in the words of all source systems (`callState`, `callingState`, `roomState`, `meetingState`).
-/// - **Wishes** return at once, and what comes of them is told by the status: ``enterLobby(_:)``, ``join(_:)``,
+/// - **Its state** is ``status``: the `CallStateMachine` of `Stage` decides by the transitions U1 to U20, and `status`
+///   offers the terms of all source systems (`callState`, `callingState`, `roomState`, `meetingState`).
+/// - **Requests** return immediately, and the status reports the result: ``enterLobby(_:)``, ``join(_:)``,
 ///   ``ring(_:)``, ``accept()``, ``reject()``, ``hangUp()``.
-/// - **Commands** of somebody in the room wait for the gateway and throw its refusal: ``changeMode(_:)``,
+/// - **Commands** of a participant await the gateway and throw its error: ``changeMode(_:)``,
 ///   ``publish(_:isEnabled:)``, ``setEnabled(_:_:)``, ``unpublish(_:)``, ``pin(_:_:)``, ``unpin(_:)``, ``invite(_:)``.
 ///   ``raiseHand(timeout:)``, ``lowerHand()``, ``acceptHand(_:)``, ``rejectHand(_:)``, ``sendEvent(type:data:)``,
-///   ``sendReaction(_:)``. Everything else is done by ``client``.
-/// - **The room** is ``room``, nil outside of one, and in short ``participants``, ``localParticipant``, ``hosts``,
-///   ``audienceCount``, ``hands``.
-/// - **Streams** that begin with the present value: ``statuses``, ``participantLists``, ``audienceCounts``, ``events``,
-///   ``problems``. ``customEvents`` begins with nothing.
-/// - **Media** is somebody else's: ``ingest`` says where a host publishes. A publisher tells of a loss with
-///   ``mediaLost()``, of its end with ``mediaRestored()``, and sets ``recoverMedia``.
+///   ``sendReaction(_:)``. All other commands are methods of ``client``.
+/// - **The room** is ``room``, nil outside a room; ``participants``, ``localParticipant``, ``hosts``, ``audienceCount``
+///   and ``hands`` are shortcuts.
+/// - **Streams** begin with the current value: ``statuses``, ``participantLists``, ``audienceCounts``, ``events``,
+///   ``problems``; ``customEvents`` begins with none.
+/// - **Media** is published separately: ``ingest`` is where a host publishes. A publisher reports a loss with
+///   ``mediaLost()`` and its recovery with ``mediaRestored()``, and sets ``recoverMedia``.
 ///
-/// Errors of a call are `StageError`s: 53000 when the gateway cannot be reached to join, 53001 (the event
-/// stream) and 53405 (the media) as the reason of `reconnecting` and as the last word when what was lost is not back
-/// within 30 s, and whatever the gateway says.
+/// Errors of a call are `StageError`s: 53000 if the gateway cannot be reached to join; 53001 (event stream) and 53405
+/// (media) as the reason of `reconnecting`, and as the final error if the connection is not restored within 30 s; and
+/// the gateway's errors.
 @MainActor @Observable
 public final class BroadcastCall {
-    /// What asks the gateway; a fresh token may be set at any time.
+    /// The client of the gateway's API; a fresh token may be set at any time.
     public var client: BroadcastClient
-    /// Who this is.
+    /// The local participant's identity.
     public let identity: String
 
-    /// Where the call stands.
+    /// The status of the call.
     public internal(set) var status = CallStatus()
-    /// The invitation to the stage that is open; nil without one.
+    /// The open invitation to the stage; nil without one.
     public internal(set) var stageInvitation: CallInvitation?
-    /// The room; nil outside of one.
+    /// The room; nil outside a room.
     public internal(set) var room: CallRoom?
-    /// What is shown of a room in the lobby; nil elsewhere, and until the gateway has answered.
+    /// The room in the lobby; nil elsewhere, and until the gateway has returned it.
     public internal(set) var lobbyRoom: RoomResource?
-    /// Where a host publishes; nil for everybody else.
+    /// The RTMP server and stream keys of a host; nil for other participants.
     public internal(set) var ingest: RTMPIngestResource?
-    /// Where the program is played; nil outside of a room.
+    /// The playback URLs of the program; nil outside a room.
     public internal(set) var playback: PlaybackResource?
-    /// What holds of the wishes in ``callSettings`` and ``connectOptions``; nil outside of a room.
+    /// The settings that result from ``callSettings``; nil outside a room.
     public internal(set) var effectiveSettings: CallSettingsResource?
-    /// What the gateway has on for devices that the user has not touched: in a room, and once its lobby is shown; nil elsewhere.
+    /// The gateway's settings for devices that the user has not changed: in a room or its lobby; nil elsewhere.
     public var serverSettings: CallSettingsResource? { effectiveSettings ?? lobbyRoom?.callSettings }
-    /// What a host may send at most; nil for everybody else.
+    /// The limits of what a host may send; nil for other participants.
     public internal(set) var effectiveOptions: ConnectOptionsResource?
-    /// The latest failure that ended nothing, such as a track that could not be published.
+    /// The latest failure that did not end the call, such as a track that could not be published.
     public internal(set) var problem: StageError?
 
-    /// The name to be shown; sent with the next join, nil for the identity.
+    /// The displayed name; sent with the next join, nil for the identity.
     public var displayName: String?
-    /// The picture that stands for the participant while no video is seen; sent with the next join, nil for none.
+    /// The image displayed while the participant has no video; sent with the next join, nil for none.
     ///
-    /// `asset:NAME` for a picture that was put into the room, or an `http://` or `https://` URL; anything else is refused
-    /// with 3073.
+    /// `asset:NAME` for an image that was uploaded to the room, or an `http://` or `https://` URL; other values are
+    /// refused with 3073.
     public var avatar: String?
-    /// What else the app wants others to know; sent with the next join.
+    /// Metadata of the app for other participants; sent with the next join.
     public var metadata: [String: AnyJSON]?
-    /// The devices to begin with; what is nil the gateway decides, and the end of a call resets all.
+    /// The devices at the start; the gateway decides nil values, and the end of a call resets all.
     public var callSettings = CallSettings()
-    /// What a host would send at most; sent with the next join.
+    /// The limits that a host requests; sent with the next join.
     public var connectOptions: ConnectOptionsBody?
-    /// The microphone in dBFS, -127 to 0, sent along with each sign of life; nil where it is not measured.
+    /// The microphone level in dBFS, -127 to 0, sent with each heartbeat; nil if it is not measured.
     @ObservationIgnored public var audioLevel: Double?
-    /// Whether the call publishes the tracks its settings name; false where something else does, such as `LocalMedia`.
+    /// Whether the call publishes the tracks of its settings; false if another object does, such as `LocalMedia`.
     @ObservationIgnored public var publishesTracks = true
-    /// Tries to bring lost media back, counting its tries from 1; nil where the publisher does so by itself.
+    /// Tries to restore lost media, given the attempt from 1; nil if the publisher reconnects by itself.
     @ObservationIgnored public var recoverMedia: (@MainActor (Int) async throws(StageError) -> Void)?
 
     @ObservationIgnored var machine: CallStateMachine
     @ObservationIgnored let clock: ClientClock
     @ObservationIgnored var session: CallSession?
-    /// The connection that is followed, or about to be.
+    /// The connection that is followed or about to be.
     @ObservationIgnored var connection: EventConnection?
-    /// Joins that the gateway has answered, by request, until the call stands or they are taken down.
+    /// Responses to joins, by request, until the call is joined or the participant is removed.
     @ObservationIgnored var answers: [Int: JoinAnswer] = [:]
-    /// Joins nobody wants any more, that may still succeed.
-    @ObservationIgnored var unwanted: Set<Int> = []
-    /// The room as a connection begins with it, until the machine wants it shown.
+    /// Cancelled joins that may still succeed.
+    @ObservationIgnored var cancelledJoins: Set<Int> = []
+    /// The snapshot of a new connection, until the state machine applies it.
     @ObservationIgnored var snapshot: CallRoom?
-    /// When the last sign of life was taken.
-    @ObservationIgnored var lastBeat = Duration.zero
+    /// The time of the last confirmed heartbeat.
+    @ObservationIgnored var lastHeartbeat = Duration.zero
 
     @ObservationIgnored private var waiting: [CallEvent] = []
     @ObservationIgnored private var isHandling = false
@@ -100,20 +100,20 @@ public final class BroadcastCall {
     @ObservationIgnored var reconnecting: Task<Void, Never>?
     @ObservationIgnored var listening: Task<Void, Never>?
 
-    @ObservationIgnored let statusNews = CurrentValue<CallStatus>(CallStatus(), waiting: 64)
-    @ObservationIgnored let lobbyNews = CurrentValue<RoomResource>(nil, waiting: 1)
-    @ObservationIgnored let participantNews = CurrentValue<[ParticipantResource]>([], waiting: 1)
-    @ObservationIgnored let audienceNews = CurrentValue<Int>(0, waiting: 1)
-    @ObservationIgnored let eventNews = CurrentValue<EventResource>(nil, waiting: 1024)
-    @ObservationIgnored let customNews = CurrentValue<CustomEventResource>(nil, waiting: 256)
-    @ObservationIgnored let problemNews = CurrentValue<StageError>(nil, waiting: 16)
+    @ObservationIgnored let statusSubject = CurrentValue<CallStatus>(CallStatus(), waiting: 64)
+    @ObservationIgnored let lobbySubject = CurrentValue<RoomResource>(nil, waiting: 1)
+    @ObservationIgnored let participantsSubject = CurrentValue<[ParticipantResource]>([], waiting: 1)
+    @ObservationIgnored let audienceSubject = CurrentValue<Int>(0, waiting: 1)
+    @ObservationIgnored let eventSubject = CurrentValue<EventResource>(nil, waiting: 1024)
+    @ObservationIgnored let customEventSubject = CurrentValue<CustomEventResource>(nil, waiting: 256)
+    @ObservationIgnored let problemSubject = CurrentValue<StageError>(nil, waiting: 16)
 
-    /// Makes a call that is idle.
+    /// Creates an idle call.
     ///
     /// - Parameters:
-    ///   - client: Asks the gateway; the call keeps to its clock, whichever client it is given later.
-    ///   - identity: Who calls; the one that the client's token names, or anybody for an operator.
-    ///   - limits: The times and numbers the call keeps to.
+    ///   - client: The client of the gateway's API; the call keeps its clock, even if the client is replaced.
+    ///   - identity: The identity that the client's token names, or any for an operator.
+    ///   - limits: The timeouts and limits of the call.
     public init(client: BroadcastClient, identity: String, limits: CallLimits = .init()) {
         self.client = client
         clock = client.clock
@@ -126,7 +126,7 @@ public final class BroadcastCall {
         connection?.close()
     }
 
-    /// Hands an event to the machine and does what it says, one after the other and each to its end.
+    /// Passes an event to the state machine and performs its actions, one event after the other.
     func handle(_ event: CallEvent) {
         waiting.append(event)
         guard !isHandling else { return }
@@ -136,10 +136,10 @@ public final class BroadcastCall {
             for action in actions { perform(action) }
         }
         isHandling = false
-        armTimer()
+        scheduleTimer()
     }
 
-    private func armTimer() {
+    private func scheduleTimer() {
         timer?.cancel()
         timer = nil
         guard let deadline = machine.elapsedDeadline else { return }
@@ -147,10 +147,89 @@ public final class BroadcastCall {
             do {
                 try await clock.sleep(until: deadline)
             } catch {
-                // Another deadline took its place.
+                // Another deadline has replaced it.
                 return
             }
             self?.handle(.timePassed)
         }
+    }
+}
+
+/// Streams of the call's state.
+///
+/// Each stream begins with the current value. The buffer for a slow reader is bounded and keeps the newest values.
+extension BroadcastCall {
+    /// The status of the call; buffers up to 64.
+    public var statuses: AsyncStream<CallStatus> { statusSubject.stream() }
+
+    /// The room in the lobby, once the gateway has returned it; buffers only the latest.
+    public var lobbyRooms: AsyncStream<RoomResource> { lobbySubject.stream() }
+
+    /// The participants in join order, empty outside a room; buffers only the latest.
+    public var participantLists: AsyncStream<[ParticipantResource]> { participantsSubject.stream() }
+
+    /// The number of viewers; buffers only the latest.
+    public var audienceCounts: AsyncStream<Int> { audienceSubject.stream() }
+
+    /// Every event of the room, once and in order, beginning with the latest one; buffers up to 1,024.
+    ///
+    /// Heartbeats are omitted. After an interruption a `room.snapshot` may replace the missed events.
+    public var events: AsyncStream<EventResource> { eventSubject.stream() }
+
+    /// Failures that did not end the call; buffers up to 16.
+    public var problems: AsyncStream<StageError> { problemSubject.stream() }
+
+    /// The participants in join order; empty outside a room.
+    public var participants: [ParticipantResource] { room?.participants ?? [] }
+
+    /// The local participant; nil outside a room.
+    public var localParticipant: ParticipantResource? { participants.first { $0.identity == identity } }
+
+    /// The other participants in join order.
+    public var remoteParticipants: [ParticipantResource] { participants.filter { $0.identity != identity } }
+
+    /// The hosts in join order.
+    public var hosts: [ParticipantResource] { room?.hosts ?? [] }
+
+    /// The number of viewers; 0 outside a room.
+    public var audienceCount: Int { room?.audienceCount ?? 0 }
+}
+
+/// Requests of the user; each returns immediately, and the status reports the result.
+extension BroadcastCall {
+    /// Enters the lobby of a room before joining it (U1).
+    public func enterLobby(_ info: LobbyInfo) {
+        handle(.enterLobby(info))
+    }
+
+    /// Joins a room (U9); ignored while joining or in a call.
+    public func join(_ join: CallJoin) {
+        handle(.join(join))
+    }
+
+    /// Invites others and joins when one of them accepts (U6); starts listening for invitations.
+    public func ring(_ ring: CallRing) {
+        startListening()
+        handle(.ring(ring))
+    }
+
+    /// Accepts the incoming call (U4), or the invitation to the stage (U20).
+    public func accept() {
+        handle(.accept)
+    }
+
+    /// Rejects the incoming call (U5), or the invitation to the stage.
+    public func reject() {
+        handle(.reject)
+    }
+
+    /// Leaves the call in any phase (U2, U5, U8, U12, U16).
+    public func hangUp() {
+        handle(.hangUp)
+    }
+
+    /// Leaves the call; the same as ``hangUp()``.
+    public func leave() {
+        hangUp()
     }
 }

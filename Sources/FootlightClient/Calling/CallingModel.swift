@@ -1,8 +1,8 @@
-public import GatewayModel
+public import FootlightModel
 public import Observation
 public import Stage
 
-/// A call that may ring, from the lobby to the goodbye, as its screens need it.
+/// The model of a call that may ring, from the lobby to the end.
 ///
 /// ## Overview
 ///
@@ -10,28 +10,28 @@ public import Stage
 ///     model.joinCall("show")                        // callingState is `joining` at once
 ///     switch model.screen { case .call: …  }        // one value says what is to be seen
 ///
-/// A wish of the user returns at once, and ``callingState`` tells what comes of it; a wish that does not fit where the
-/// call stands is ignored. Calls ring here once ``listen()`` was called.
+/// A request of the user returns immediately, and ``callingState`` reports the result; a request that the current state
+/// does not allow is ignored. Calls ring after ``listen()``.
 @MainActor @Observable
 public final class CallingModel {
-    /// The call itself.
+    /// The underlying call.
     public let call: BroadcastCall
     /// The user's devices.
     public let media: LocalMedia
 
-    /// The call is shown beside something else; the end of a call takes it back.
+    /// Whether the call is minimized beside other content; reset by the end of a call.
     public var isMinimized = false
-    /// The rules by which participants are put in order.
+    /// The rules that sort the participants.
     public var comparators = ParticipantComparator.defaultComparators
-    /// Who is visible now, and how large; of use to the app and to rules that leave visible ones in place.
+    /// The participants that are visible, and their sizes; used by sort rules that keep visible ones in place.
     public private(set) var visibleTracks = VisibleTracks()
 
     private var choice = LayoutChoice()
     private var chosenControls: [CallControl]?
-    private var ringingNow = false
-    /// The status last heard of was not that of nobody in a call.
-    @ObservationIgnored private var isUnderWay = false
-    @ObservationIgnored private let ringingNews = CurrentValue(false, waiting: 16)
+    private var ringingState = false
+    /// Whether the last status was not idle.
+    @ObservationIgnored private var hasActiveCall = false
+    @ObservationIgnored private let ringingSubject = CurrentValue(false, waiting: 16)
     @ObservationIgnored private var tasks: [Task<Void, Never>] = []
 
     /// Makes the model of a call.
@@ -41,42 +41,42 @@ public final class CallingModel {
         media = LocalMedia(publisher: call, capture: capture, clock: call.clock)
         tasks = [
             Task { [weak self, statuses = call.statuses] in
-                for await status in statuses { await self?.take(status) }
+                for await status in statuses { await self?.apply(status) }
             },
             Task { [weak self, lists = call.participantLists] in
-                for await list in lists { await self?.take(list) }
+                for await list in lists { await self?.apply(list) }
             },
             Task { [weak self, rooms = call.lobbyRooms] in
-                for await _ in rooms { self?.takeLobby() }
+                for await _ in rooms { self?.applyLobby() }
             },
         ]
     }
 
     deinit { for task in tasks { task.cancel() } }
 
-    // MARK: What is to be seen
+    // MARK: State
 
-    /// Where the call stands.
+    /// The state of the call.
     public var callingState: CallingState { call.status.callingState }
-    /// What ended the last attempt; nil while there is nothing to tell.
+    /// The error that ended the last attempt; nil without one.
     public var error: StageError? { call.status.error }
     /// The screen to be shown.
     public var screen: CallScreen {
         CallScreen(callingState, isEmpty: participants.isEmpty, isMinimized: isMinimized)
     }
-    /// Everybody in the room by sid.
+    /// The participants in the room by sid.
     public var callParticipants: [String: ParticipantResource] {
         Dictionary(call.participants.map { ($0.sid, $0) }) { first, _ in first }
     }
-    /// Oneself; nil outside of a room.
+    /// The local participant; nil outside a room.
     public var localParticipant: ParticipantResource? { call.localParticipant }
-    /// Who has a place in the layout, in order.
+    /// The participants in the layout, in order.
     public var participants: [ParticipantResource] { displayed.participants }
-    /// Whether the local picture floats above the others.
+    /// Whether the local video floats above the others.
     public var isLocalFloating: Bool { displayed.isLocalFloating }
     /// The layout.
     public var layout: ParticipantsLayout { choice.layout }
-    /// What the screen of a call offers: what the app has set, else what suits the participant's mode.
+    /// The controls of a call's screen: those that the app has set, or those for the participant's mode.
     public var controls: [CallControl] {
         get { chosenControls ?? standardControls }
         set { chosenControls = newValue }
@@ -88,11 +88,11 @@ public final class CallingModel {
         case .signallingOnly: CallControl.standard(for: .signallingOnly)
         }
     }
-    /// Whether a sound is to be heard because a call rings.
-    public var isRinging: Bool { ringingNow }
+    /// Whether the ringtone is to be played.
+    public var isRinging: Bool { ringingState }
     /// `isRinging`, now and from now on.
-    public var ringing: AsyncStream<Bool> { ringingNews.stream() }
-    /// The invitation to the stage that is open; nil without one.
+    public var ringing: AsyncStream<Bool> { ringingSubject.stream() }
+    /// The open invitation to the stage; nil without one.
     public var stageInvitation: CallInvitation? { call.stageInvitation }
 
     /// The devices.
@@ -106,8 +106,8 @@ public final class CallingModel {
         )
     }
 
-    private func takeLobby() {
-        media.takeServerSettings(of: call)
+    private func applyLobby() {
+        media.applyServerSettings(of: call)
     }
 
     private var displayed: DisplayedParticipants {
@@ -120,14 +120,14 @@ public final class CallingModel {
         )
     }
 
-    // MARK: Wishes
+    // MARK: Requests
 
-    /// Hears of calls from others.
+    /// Starts listening for calls from others.
     public func listen() {
         call.startListening()
     }
 
-    /// Looks at a call before joining it.
+    /// Enters the lobby of a call before joining it.
     public func enterLobby(_ callID: String, type: String = "default", members: [String] = []) {
         call.enterLobby(LobbyInfo(callID: callID, callType: type, participants: members))
     }
@@ -141,11 +141,11 @@ public final class CallingModel {
         call.join(CallJoin(room: callID, callType: type, mode: mode))
     }
 
-    /// Begins a call; one that rings is joined when the first of the members accepts.
+    /// Starts a call; one that rings is joined when the first of the members accepts.
     ///
     /// - Parameters:
-    ///   - members: Identities to call; nobody is called without `ring`.
-    ///   - timeout: Seconds it rings.
+    ///   - members: The identities to invite; ignored without `ring`.
+    ///   - timeout: The time in seconds that the call rings.
     public func startCall(
         _ callID: String,
         type: String = "default",
@@ -161,106 +161,106 @@ public final class CallingModel {
         }
     }
 
-    /// Takes the call that comes in, or the invitation to the stage.
+    /// Accepts the incoming call, or the invitation to the stage.
     public func acceptCall() {
         call.accept()
     }
 
-    /// Declines it.
+    /// Rejects the incoming call, or the invitation to the stage.
     public func rejectCall() {
         call.reject()
     }
 
-    /// Leaves, whatever the phase.
+    /// Leaves the call in any phase.
     public func hangUp() {
         call.hangUp()
     }
 
-    /// Chooses a layout; from now on nothing else does, to the end of the call.
+    /// Chooses a layout, which is then kept until the end of the call.
     public func choose(_ layout: ParticipantsLayout) {
         choice.choose(layout)
     }
 
-    /// Somebody came into view, or went out of it.
+    /// Reports that a participant became visible or invisible.
     public func changeTrackVisibility(_ sid: String, isVisible: Bool) {
         visibleTracks.setVisible(sid, isVisible)
     }
 
-    /// Somebody is shown this large.
+    /// Reports the size at which a participant is displayed.
     public func updateTrackSize(_ sid: String, _ size: VisibleTracks.Size) {
         visibleTracks.setSize(sid, size)
     }
 
-    /// The call's screen is seen: what is on begins to be captured.
+    /// Reports that the call's screen is displayed: capture starts for devices that are on.
     public func enteredCallView() async {
         await media.beginCapture()
     }
 
     // MARK: Devices
 
-    /// Turns the microphone on or off; in a call the value changes once the gateway has agreed.
+    /// Turns the microphone on or off; in a call the value changes after the gateway has confirmed it.
     public func toggleMicrophone() async throws(StageError) {
         try await media.setMic(!media.isMicOn)
     }
 
-    /// Turns the camera on or off; in a call the value changes once the gateway has agreed.
+    /// Turns the camera on or off; in a call the value changes after the gateway has confirmed it.
     public func toggleCamera() async throws(StageError) {
         try await media.setCamera(!media.isCameraOn)
     }
 
-    /// Takes the other camera; while the camera is off only the value changes.
+    /// Switches between the front and the back camera; while the camera is off only the value changes.
     public func toggleCameraPosition() async throws(StageError) {
         try await media.flipCamera()
     }
 
-    /// Lets sound come from the loudspeaker, or not.
+    /// Turns the loudspeaker on or off.
     public func toggleSpeaker() {
         call.callSettings.isSpeakerOn = !callSettings.speakerOn
     }
 
-    /// Plays sound, or not.
+    /// Turns audio output on or off.
     public func toggleAudioOutput() {
         call.callSettings.isAudioOutputOn = !callSettings.audioOutputOn
     }
 
-    // MARK: News
+    // MARK: Updates
 
-    private func take(_ status: CallStatus) async {
-        setRinging(Self.rings(status.callingState) ?? ringingNow)
+    private func apply(_ status: CallStatus) async {
+        setRinging(Self.rings(status.callingState) ?? ringingState)
         if status.callingState != .idle {
-            isUnderWay = true
-        } else if isUnderWay {
-            // What was before the first call is no end of one; and the next call may have begun by now.
-            isUnderWay = false
+            hasActiveCall = true
+        } else if hasActiveCall {
+            // The status before the first call does not end one; the next call may have begun by now.
+            hasActiveCall = false
             isMinimized = false
             choice.callEnded()
-            takePresentation()
+            applyPresentation()
         }
-        await media.take(status, of: call)
+        await media.apply(status, of: call)
     }
 
-    private func take(_ list: [ParticipantResource]) async {
-        visibleTracks.keep(Set(list.map(\.sid)))
+    private func apply(_ list: [ParticipantResource]) async {
+        visibleTracks.retain(Set(list.map(\.sid)))
         if list.isEmpty {
             choice.callEnded()
         } else {
-            takePresentation()
+            applyPresentation()
         }
-        await media.takeParticipants(of: call)
+        await media.updateRole(of: call)
     }
 
-    private func takePresentation() {
+    private func applyPresentation() {
         choice.setPresenting(
             call.participants.contains { $0.isHost && $0.identity != call.identity && $0.isOn(.screen) }
         )
     }
 
     private func setRinging(_ isRinging: Bool) {
-        ringingNow = isRinging
-        ringingNews.sendChange(isRinging)
+        ringingState = isRinging
+        ringingSubject.sendChange(isRinging)
     }
 
-    /// Whether a state begins the ringing sound or ends it; nil where it goes on as it is.
+    /// Whether a state starts or stops the ringtone; nil if it does neither.
     nonisolated static func rings(_ state: CallingState) -> Bool? {
         switch state {
         case .incoming, .outgoing: true
@@ -268,4 +268,115 @@ public final class CallingModel {
         case .lobby, .joining, .reconnecting: nil
         }
     }
+}
+
+/// The screen of a call that may ring.
+public enum CallScreen: Sendable, Equatable {
+    /// The app's own screen, without a call.
+    case host
+    /// Before joining.
+    case lobby(LobbyInfo)
+    /// A call rings here.
+    case incoming(CallInvitation)
+    /// A call rings at others.
+    case outgoing
+    /// Joining a call.
+    case joining
+    /// In a call, alone.
+    case waiting
+    /// In a call, with others.
+    case call
+    /// In a call, with others, minimized beside other content.
+    case minimized
+    /// In a call that is reconnecting.
+    case reconnecting
+
+    /// Chooses the screen.
+    ///
+    /// - Parameters:
+    ///   - state: The state of the call.
+    ///   - isEmpty: Whether there are no participants to show.
+    ///   - isMinimized: Whether the user minimized the call.
+    public init(_ state: CallingState, isEmpty: Bool, isMinimized: Bool) {
+        self =
+            switch state {
+            case .idle: .host
+            case .lobby(let info): .lobby(info)
+            case .incoming(let invitation): .incoming(invitation)
+            case .outgoing: .outgoing
+            case .joining: .joining
+            case .inCall where isEmpty: .waiting
+            case .inCall: isMinimized ? .minimized : .call
+            case .reconnecting: .reconnecting
+            }
+    }
+}
+
+/// A control of a call's screen.
+public enum CallControl: Sendable, Hashable {
+    /// Turns the camera on or off.
+    case video
+    /// Turns the microphone on or off.
+    case microphone
+    /// Switches between the front and the back camera.
+    case toggleCamera
+    /// Shares the screen.
+    case screen
+    /// Becomes a host.
+    case joinStage
+    /// Raises or lowers the hand.
+    case raiseHand
+    /// Becomes a viewer.
+    case leaveStage
+    /// Chooses the audio output.
+    case audioOutput
+    case hangUp
+    /// A control of the app, by its name.
+    case custom(String)
+
+    /// The controls of every call between hosts.
+    public static let standard: [CallControl] = [.video, .microphone, .toggleCamera, .hangUp]
+
+    /// Returns the controls of a show for a participant's mode.
+    ///
+    /// Viewers capture nothing, and signalling-only participants play nothing either.
+    public static func standard(for mode: ParticipantMode) -> [CallControl] {
+        switch mode {
+        case .sendAndReceive: [.video, .microphone, .toggleCamera, .screen, .leaveStage, .hangUp]
+        case .receiveOnly: [.joinStage, .audioOutput, .hangUp]
+        case .signallingOnly: [.hangUp]
+        }
+    }
+}
+
+/// The user's devices as a call displays them; by default everything is on, with the front camera.
+public struct DeviceSettings: Sendable, Hashable {
+    /// Whether the microphone is on.
+    public var audioOn: Bool
+    /// Whether the camera is on.
+    public var videoOn: Bool
+    /// Whether audio is played on the loudspeaker.
+    public var speakerOn: Bool
+    /// Whether audio is played at all.
+    public var audioOutputOn: Bool
+    /// The camera in use.
+    public var cameraPosition: CallSettings.CameraPosition
+
+    /// Creates settings; by default those of a new call.
+    public init(
+        audioOn: Bool = true,
+        videoOn: Bool = true,
+        speakerOn: Bool = true,
+        audioOutputOn: Bool = true,
+        cameraPosition: CallSettings.CameraPosition = .front
+    ) {
+        self.audioOn = audioOn
+        self.videoOn = videoOn
+        self.speakerOn = speakerOn
+        self.audioOutputOn = audioOutputOn
+        self.cameraPosition = cameraPosition
+    }
+
+    /// Whether any device is to be published.
+    public var shouldPublish: Bool { audioOn || videoOn }
 }

@@ -1,21 +1,21 @@
-public import GatewayModel
+public import FootlightModel
 public import Stage
 
-/// Who is shown in a call, and in which order.
+/// The participants that a call displays, in order.
 public struct DisplayedParticipants: Sendable, Equatable {
-    /// Those on stage who have a place in the layout, in order.
+    /// The hosts in the layout, in order.
     public let participants: [ParticipantResource]
-    /// Whether the local picture floats above the others instead.
+    /// Whether the local video floats above the others instead.
     public let isLocalFloating: Bool
 
-    /// Puts a call's hosts in order.
+    /// Sorts a call's hosts.
     ///
     /// - Parameters:
-    ///   - all: Everybody in the room; only hosts are shown. Who is the same to all rules keeps the order.
-    ///   - local: The identity of whose app this is.
-    ///   - layout: A small grid without a screen of somebody else leaves the local participant out.
-    ///   - comparators: The rules of the order.
-    ///   - visible: Sids of those who are visible now.
+    ///   - all: The participants; only hosts are displayed. Participants that compare equal keep their order.
+    ///   - local: The identity of the local participant.
+    ///   - layout: A small grid omits the local participant, unless another participant shares a screen.
+    ///   - comparators: The sort rules.
+    ///   - visible: The sids of the visible participants.
     public init(
         _ all: [ParticipantResource],
         local: String,
@@ -38,5 +38,50 @@ public struct DisplayedParticipants: Sendable, Equatable {
     private struct Ranked: RankedParticipant {
         let participant: ParticipantResource
         let order: ParticipantOrder
+    }
+}
+
+/// How participants are laid out.
+public enum ParticipantsLayout: Sendable, Hashable, CaseIterable {
+    case grid
+    case spotlight
+    case fullScreen
+}
+
+/// The layout of a call: chosen automatically until the user chooses one, which is kept until the end of the call.
+public struct LayoutChoice: Sendable, Equatable {
+    /// The current layout.
+    public private(set) var layout: ParticipantsLayout
+    /// Whether the user chose it.
+    public private(set) var isManual = false
+    private var beforePresentation: ParticipantsLayout?
+    private let initial: ParticipantsLayout
+
+    /// Creates a choice with an initial layout.
+    public init(_ layout: ParticipantsLayout = .grid) {
+        self.layout = layout
+        initial = layout
+    }
+
+    /// Sets a layout that the user chose.
+    public mutating func choose(_ layout: ParticipantsLayout) {
+        self.layout = layout
+        isManual = true
+    }
+
+    /// Sets whether another participant shares a screen, which turns a grid into a spotlight.
+    public mutating func setPresenting(_ isPresenting: Bool) {
+        if isPresenting, beforePresentation == nil {
+            beforePresentation = layout
+            if !isManual, layout == .grid { layout = .spotlight }
+        } else if !isPresenting, let before = beforePresentation {
+            beforePresentation = nil
+            if !isManual { layout = before }
+        }
+    }
+
+    /// Resets the choice at the end of a call.
+    public mutating func callEnded() {
+        self = LayoutChoice(initial)
     }
 }

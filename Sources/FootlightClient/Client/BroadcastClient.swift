@@ -1,28 +1,28 @@
 public import Foundation
 
-/// A gateway's control API: every command and every question of an app, as one async method each.
+/// A client of a gateway's control API, with one async method for each route.
 ///
 /// ## Overview
 ///
-/// A client is a value: an address, a token, and nothing that changes with its use. It can be handed around freely, and
-/// calls on it may run at the same time.
+/// A client is a value with an address and a token, without mutable state of its own. Copies may be used freely, and
+/// calls may run concurrently.
 ///
 ///     let client = BroadcastClient(baseURL: gateway, token: token)
 ///     let room = try await client.room("show")
 ///     let answer = try await client.join("show", JoinBody(identity: "ann", mode: "SEND_AND_RECV"))
 ///
-/// - **What comes back** are the values of `GatewayModel`, field by field what is on the wire.
-/// - **What goes wrong** is always a `StageError`: `code` is what to compare, `message`, `cause` and `solution` are for
-///   people, `isRetryable` and `retryAfter` say whether and when to ask again. The gateway's refusals are handed on as
-///   they came. Raised by the client itself are 53000 (``Stage/StageError/callNotConnected``: no name, no route, no
-///   trust, or no answer within 15 s), 499 (the asking task was cancelled), and for an answer that no gateway gives a
-///   code that is the HTTP status.
-/// - **Events** of a room come by ``events(of:after:)``, which opens the stream again when it breaks and loses none and
-///   repeats none; those of an identity (invitations) by ``events(ofIdentity:)``.
-/// - **A whole call**, from the lobby to the goodbye, is ``BroadcastCall``: it joins, follows the room, gives signs of
-///   life, wins back what breaks, and is observable.
+/// - **Results** are the values of `FootlightModel`, field by field what is on the wire.
+/// - **Errors** are always `StageError`s: compare `code`; `message`, `cause` and `solution` are for people,
+///   `isRetryable` and `retryAfter` say whether and when to retry. The gateway's errors are passed through unchanged.
+///   The client itself throws 53000 (``Stage/StageError/callNotConnected``: name resolution, route or certificate
+///   failed, or no response within 15 s), 499 (the task was cancelled), and the HTTP status as the code for a response
+///   that is not the gateway's.
+/// - **Events** of a room are ``events(of:after:)``, which reconnects when the stream breaks and neither loses nor
+///   repeats an event; those of an identity (invitations) are ``events(ofIdentity:)``.
+/// - **A whole call**, from the lobby to the end, is ``BroadcastCall``: it joins, follows the room, sends heartbeats,
+///   reconnects, and is observable.
 ///
-/// | who | what |
+/// | subject | methods |
 /// |---|---|
 /// | rooms | ``createRoom(_:)`` ``rooms(status:pageSize:pageToken:)`` ``room(_:)`` |
 /// |  | ``endRoom(_:)`` ``goLive(_:)`` ``stopLive(_:)`` |
@@ -41,25 +41,25 @@ public import Foundation
 /// |  | ``acceptHand(_:in:)`` ``rejectHand(_:in:)`` |
 /// | custom events | ``sendEvent(_:_:to:)`` |
 /// | audience | ``viewership(of:)`` ``viewership()`` |
-/// | sound | ``sound(of:)`` ``setSound(of:_:)`` ``setSound(of:in:_:)`` |
-/// | pictures, music | ``assets(of:)`` ``asset(_:of:)`` ``storeAsset(_:as:in:)`` ``removeAsset(_:from:)`` |
+/// | audio | ``sound(of:)`` ``setSound(of:_:)`` ``setSound(of:in:_:)`` |
+/// | images, music | ``assets(of:)`` ``asset(_:of:)`` ``storeAsset(_:as:in:)`` ``removeAsset(_:from:)`` |
 ///
-/// A redirect is followed as what it was, a command as a command; the token goes along to the same host only.
+/// Redirects are followed with the original method; the token is sent to the original host only.
 ///
 /// A room is named by its unique name or its sid, a participant by its identity or its sid.
 public struct BroadcastClient: Sendable {
-    /// The gateway, such as `https://live.example`; what is below `/v1` is added.
+    /// The gateway's URL, such as `https://live.example`; paths below `/v1` are appended.
     public let baseURL: URL
-    /// The bearer token; a fresh one may be set at any time, and counts from the next request on.
+    /// The bearer token; a fresh one may be set at any time, and is used from the next request on.
     public var token: String
-    /// How long is waited for the gateway.
+    /// The timeouts and limits.
     public let limits: ClientLimits
-    /// The clock on which that is counted.
+    /// The clock of the timeouts.
     public let clock: ClientClock
 
     let connection: HTTPConnection
 
-    /// Makes a client; nothing is opened before the first request.
+    /// Creates a client; no connection is opened before the first request.
     public init(baseURL: URL, token: String, limits: ClientLimits = .init(), clock: ClientClock = .system) {
         self.baseURL = baseURL
         self.token = token

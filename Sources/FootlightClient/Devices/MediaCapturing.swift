@@ -1,19 +1,129 @@
+public import FootlightModel
 public import Stage
 
-/// What takes pictures and sound of its owner, and plays sound: a device's camera and microphone, a file, a pattern.
+/// Captures video and audio and plays audio: a device's camera and microphone, a file, or a test pattern.
 @MainActor
 public protocol MediaCapturing: AudioPlaying {
-    /// Whether the user allows a device to be used; asks where that was never asked.
+    /// Whether the user has authorized a device; asks the user if this was not asked before.
     func isAuthorized(for track: TrackName) async -> Bool
 
-    /// Begins to capture for a track.
+    /// Starts the capture for a track.
     ///
-    /// - Throws: Whatever kept it from beginning; nothing is captured then.
+    /// - Throws: The error that prevented the start; nothing is captured then.
     func start(_ track: TrackName, camera: CallSettings.CameraPosition) async throws(StageError)
 
-    /// Ends capturing for a track; without effect when nothing is captured.
+    /// Stops the capture for a track; without effect if nothing is captured.
     func stop(_ track: TrackName) async
 
-    /// Takes the other camera; the track stays the one it is.
+    /// Switches the camera; the track stays the same.
     func use(_ camera: CallSettings.CameraPosition) async throws(StageError)
 }
+
+/// Plays audio to the user; the default implementations suit an app that plays none.
+@MainActor
+public protocol AudioPlaying: AnyObject {
+    /// Pauses playback while another app or the system uses the audio device.
+    func pauseAudio() async
+
+    /// Resumes playback.
+    func resumeAudio() async
+
+    /// The available outputs in the order in which they are offered; never empty.
+    var audioRoutes: [AudioRoute] { get }
+
+    /// The current output.
+    var audioRoute: AudioRoute { get }
+
+    /// Returns a stream that emits when the outputs or the system's choice change.
+    func audioRouteChanges() -> AsyncStream<Void>
+
+    /// Switches to another output.
+    ///
+    /// - Throws: 3073 for an output that is not available.
+    func choose(_ route: AudioRoute) async throws(StageError)
+}
+
+extension AudioPlaying {
+    /// Does nothing.
+    public func pauseAudio() async {}
+
+    /// Does nothing.
+    public func resumeAudio() async {}
+
+    /// The loudspeaker only.
+    public var audioRoutes: [AudioRoute] { [.speaker] }
+
+    /// The loudspeaker.
+    public var audioRoute: AudioRoute { .speaker }
+
+    /// Returns a stream that ends immediately.
+    public func audioRouteChanges() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
+
+    /// Accepts the loudspeaker only.
+    public func choose(_ route: AudioRoute) async throws(StageError) {
+        guard route == .speaker else { throw .audioRouteMissing }
+    }
+}
+
+/// An audio output of the device.
+public struct AudioRoute: Sendable, Hashable, Identifiable {
+    /// The kind of an output.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// The device's loudspeaker.
+        case speaker
+        /// The receiver that is held to the ear.
+        case receiver
+        /// Wired headphones.
+        case headphones
+        /// Wireless headphones or a wireless speaker.
+        case wireless
+        /// The speakers of a car.
+        case car
+        /// The speakers of a display.
+        case screen
+        /// Any other output.
+        case other
+    }
+
+    /// Identifies the output while it is available.
+    public var id: String
+    /// The name for the user.
+    public var name: String
+    /// The kind of output.
+    public var kind: Kind
+
+    /// Creates an output.
+    public init(id: String, name: String, kind: Kind) {
+        self.id = id
+        self.name = name
+        self.kind = kind
+    }
+
+    /// The output of a device without a choice.
+    public static let speaker = AudioRoute(id: "speaker", name: "Speaker", kind: .speaker)
+}
+
+extension StageError {
+    /// 3073: the audio output is not available.
+    public static var audioRouteMissing: StageError {
+        .invalidParameter("audio_route", "must be one of the outputs that are there")
+    }
+}
+
+/// Publishes a participant's tracks; `BroadcastCall` conforms to it.
+@MainActor
+public protocol TrackPublishing: AnyObject {
+    /// The devices at the start of a call.
+    var callSettings: CallSettings { get set }
+
+    /// Publishes a track.
+    @discardableResult
+    func publish(_ track: TrackName, isEnabled: Bool) async throws(StageError) -> TrackResource
+    /// Disables a published track, or enables it again.
+    @discardableResult
+    func setEnabled(_ track: TrackName, _ isEnabled: Bool) async throws(StageError) -> TrackResource
+    /// Unpublishes a track.
+    func unpublish(_ track: TrackName) async throws(StageError)
+}
+
+extension BroadcastCall: TrackPublishing {}

@@ -1,5 +1,5 @@
 import Foundation
-import GatewayModel
+import FootlightModel
 import Stage
 import Synchronization
 
@@ -7,51 +7,51 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// One connection that carries server-sent events, from the request to its end.
+/// A connection that carries server-sent events, from the request to its end.
 ///
-/// Bytes come by a URLSession data delegate, as they arrive. What waits for its reader is bounded: a reader that is too
-/// slow loses the connection, not an event, for what it missed is replayed by the next one. A watch on the client's
-/// clock ends a connection that is dead. Ends with the value, too.
+/// A URLSession data delegate receives the bytes. The buffer is bounded: a reader that is too slow loses the connection
+/// but no event, because the next connection replays what was missed. A monitor on the client's clock ends a dead
+/// connection. The connection also ends when it is released.
 final class EventConnection: Sendable {
-    /// What is heard; `ended` comes last, and once.
+    /// The signals of the stream; `ended` is the last one.
     let signals: AsyncStream<StreamSignal>
 
-    private let relay: Relay
-    private let watching: Task<Void, Never>
+    private let relay: DataDelegate
+    private let timeoutTask: Task<Void, Never>
 
     /// Opens a connection.
     ///
-    /// - Parameter beginning: What is to come within 5 s after the answer has begun.
-    init(_ request: URLRequest, beginning: StreamBeginning, limits: ClientLimits, clock: ClientClock) {
+    /// - Parameter startCondition: The event that must arrive within 5 s after the response has begun.
+    init(_ request: URLRequest, startCondition: StreamStartCondition, limits: ClientLimits, clock: ClientClock) {
         let (signals, continuation) = AsyncStream.makeStream(
             of: StreamSignal.self,
-            // Two more, so that the end always finds a place.
-            bufferingPolicy: .bufferingOldest(limits.waitingEvents + 2)
+            // Two more, so that the end always fits.
+            bufferingPolicy: .bufferingOldest(limits.maximumQueuedEvents + 2)
         )
         self.signals = signals
         var request = request
-        // Silence is the watch's to judge.
+        // The monitor decides when a silent connection is dead.
         request.timeoutInterval = 7 * 86_400
         request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
         request.setValue("no-store", forHTTPHeaderField: "Cache-Control")
-        let relay = Relay(continuation, beginning, limits, clock)
+        let relay = DataDelegate(continuation, startCondition, limits, clock)
         self.relay = relay
         let session = URLSession(configuration: .plain, delegate: relay, delegateQueue: nil)
         let task = session.dataTask(with: request)
         task.resume()
-        // The session goes with its one task.
+        // The session is released with its only task.
         session.finishTasksAndInvalidate()
-        watching = Task {
-            await relay.watch()
+        timeoutTask = Task {
+            await relay.monitor()
             Self.cancel(task, unlessEnded: relay)
         }
     }
 
-    /// Cancels a task that does not end by itself now that it is over.
+    /// Cancels a task that does not complete by itself.
     ///
-    /// A stream that has told of its end is being closed by the gateway as well. On Linux URLSession brings the process
-    /// down when a task is cancelled in the very moment in which it ends, so that is given time.
-    private static func cancel(_ task: URLSessionDataTask, unlessEnded relay: Relay) {
+    /// The gateway closes a stream after its last event. On Linux, cancelling a URLSession task at the moment it
+    /// completes crashes the process, so it is given time to complete.
+    private static func cancel(_ task: URLSessionDataTask, unlessEnded relay: DataDelegate) {
         guard !relay.hasCompleted else { return }
         DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) {
             if !relay.hasCompleted { task.cancel() }
@@ -62,57 +62,57 @@ final class EventConnection: Sendable {
         close()
     }
 
-    /// Ends the connection; no signal comes any more but those that wait.
+    /// Closes the connection; only buffered signals are delivered afterwards.
     func close() {
         relay.close()
-        watching.cancel()
+        timeoutTask.cancel()
     }
 }
 
 extension EventConnection {
-    /// Takes what comes on URLSession's own queue.
-    private final class Relay: NSObject, URLSessionDataDelegate {
+    /// Receives the delegate calls on URLSession's queue.
+    private final class DataDelegate: NSObject, URLSessionDataDelegate {
         private struct State {
-            var watch: StreamWatch
+            var monitor: EventStreamMonitor
             var parser = ServerSentEventParser()
             var isBegun = false
             var isOver = false
-            /// URLSession has nothing more to tell.
+            /// Whether URLSession has completed the task.
             var hasCompleted = false
-            /// The status of an answer that is no stream, and its body as far as it is of use.
-            var refusal: HTTPAnswer?
+            /// The response that is not an event stream, with the beginning of its body.
+            var refusal: ServerResponse?
         }
 
-        private static let largestRefusal = 64 * 1024
+        private static let maximumRefusalBytes = 64 * 1024
 
         private let continuation: AsyncStream<StreamSignal>.Continuation
-        private let beginning: StreamBeginning
+        private let startCondition: StreamStartCondition
         private let clock: ClientClock
-        private let longestSleep: Duration
+        private let maximumSleep: Duration
         private let state: Mutex<State>
 
         init(
             _ continuation: AsyncStream<StreamSignal>.Continuation,
-            _ beginning: StreamBeginning,
+            _ startCondition: StreamStartCondition,
             _ limits: ClientLimits,
             _ clock: ClientClock
         ) {
             self.continuation = continuation
-            self.beginning = beginning
+            self.startCondition = startCondition
             self.clock = clock
-            longestSleep = max(limits.firstEvent, .milliseconds(1))
-            state = Mutex(State(watch: StreamWatch(limits, at: clock.now())))
+            maximumSleep = max(limits.firstEvent, .milliseconds(1))
+            state = Mutex(State(monitor: EventStreamMonitor(limits, at: clock.now())))
         }
 
-        /// Returns when the connection is over.
-        func watch() async {
+        /// Ends a dead connection; returns when the connection is over.
+        func monitor() async {
             while true {
-                let (isOver, deadline) = state.withLock { ($0.isOver, $0.watch.deadline) }
+                let (isOver, deadline) = state.withLock { ($0.isOver, $0.monitor.deadline) }
                 if isOver { return }
                 if clock.now() >= deadline { return end() }
                 do {
-                    // Not longer than this, so that a deadline which the beginning of the answer moves closer is kept.
-                    try await clock.sleep(until: min(deadline, clock.now() + longestSleep))
+                    // At most this long, because the beginning of the response may shorten the deadline.
+                    try await clock.sleep(until: min(deadline, clock.now() + maximumSleep))
                 } catch {
                     return close()
                 }
@@ -121,7 +121,7 @@ extension EventConnection {
 
         var hasCompleted: Bool { state.withLock { $0.hasCompleted } }
 
-        /// Nobody wants to hear any more.
+        /// Closes the connection without a final signal.
         func close() {
             state.withLock { $0.isOver = true }
             continuation.finish()
@@ -138,7 +138,7 @@ extension EventConnection {
             let next = task.currentRequest.flatMap {
                 Redirect.next(after: $0, status: response.statusCode, location: location)
             }
-            if next == nil { state.withLock { $0.refusal = HTTPAnswer(response, body: Data()) } }
+            if next == nil { state.withLock { $0.refusal = ServerResponse(response, body: Data()) } }
             completionHandler(next)
         }
 
@@ -152,9 +152,10 @@ extension EventConnection {
             let now = clock.now()
             state.withLock { state in
                 if response?.statusCode == 200 {
-                    state.watch.opened(at: now)
+                    state.monitor.opened(at: now)
                 } else {
-                    state.refusal = response.map { HTTPAnswer($0, body: Data()) } ?? HTTPAnswer(status: 0, body: Data())
+                    state.refusal =
+                        response.map { ServerResponse($0, body: Data()) } ?? ServerResponse(status: 0, body: Data())
                 }
             }
             completionHandler(.allow)
@@ -164,18 +165,18 @@ extension EventConnection {
             let now = clock.now()
             let events = state.withLock { state -> [ServerSentEvent]? in
                 if let refusal = state.refusal {
-                    let room = Self.largestRefusal - refusal.body.count
+                    let room = Self.maximumRefusalBytes - refusal.body.count
                     state.refusal?.body.append(data.prefix(max(room, 0)))
                     return nil
                 }
-                state.watch.heard(at: now)
-                return state.parser.take(data)
+                state.monitor.received(at: now)
+                return state.parser.parse(data)
             }
-            // The body of a refusal is no sign of a stream.
+            // The body of an error response does not prove a stream.
             guard let events else { return }
-            if beginning == .anything { begin(at: now) }
+            if startCondition == .anything { begin(at: now) }
             for event in events { hand(on: event, at: now) }
-            if state.withLock({ $0.parser.isOverflown }) { end() }
+            if state.withLock({ $0.parser.isOverLimit }) { end() }
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -191,7 +192,7 @@ extension EventConnection {
         }
 
         private func hand(on event: ServerSentEvent, at now: Duration) {
-            // An event of a later version of the gateway, which this one cannot read, is passed over.
+            // An event that cannot be decoded, such as one of a later gateway version, is skipped.
             guard let value = try? WireJSON.decode(EventResource.self, from: Data(event.data.utf8)) else { return }
             if value.type == StageEvent.Name.roomSnapshot.rawValue { begin(at: now) }
             guard state.withLock({ !$0.isOver }) else { return }
@@ -205,13 +206,13 @@ extension EventConnection {
             let isNew = state.withLock { state in
                 guard !state.isOver, !state.isBegun else { return false }
                 state.isBegun = true
-                state.watch.began(at: now)
+                state.monitor.began(at: now)
                 return true
             }
             if isNew { continuation.yield(.began) }
         }
 
-        /// The connection is over; without an error it is what the stage of the stream says.
+        /// Ends the connection; without an error the reason depends on whether the stream had begun.
         private func end(_ error: StageError? = nil) {
             let isBegun = state.withLock { state -> Bool? in
                 guard !state.isOver else { return nil }
@@ -223,4 +224,71 @@ extension EventConnection {
             continuation.finish()
         }
     }
+}
+
+/// Determines when an event stream counts as dead: no response, no first event, or silence.
+///
+/// Contains no timer: each call passes the time, and the owner checks again at `deadline`.
+struct EventStreamMonitor: Sendable, Equatable {
+    enum Stage: Sendable, Equatable {
+        case connecting
+        /// The response has begun; the start condition is not met yet.
+        case opened
+        case following
+    }
+
+    private let limits: ClientLimits
+    private(set) var stage = Stage.connecting
+    /// The time when the stream counts as dead unless something arrives.
+    private(set) var deadline: Duration
+
+    init(_ limits: ClientLimits, at now: Duration) {
+        self.limits = limits
+        deadline = now + limits.answer
+    }
+
+    /// Records that the response has begun.
+    mutating func opened(at now: Duration) {
+        guard stage == .connecting else { return }
+        stage = .opened
+        deadline = now + limits.firstEvent
+    }
+
+    /// Records that the start condition is met.
+    mutating func began(at now: Duration) {
+        stage = .following
+        deadline = now + limits.silence
+    }
+
+    /// Records that bytes have arrived, including comments; without effect before the start condition is met.
+    mutating func received(at now: Duration) {
+        if stage == .following { deadline = now + limits.silence }
+    }
+}
+
+/// The events that a connection carries.
+enum EventSource: Sendable, Equatable {
+    /// The events of a room, without a session.
+    case room(String)
+    /// The events of a room, for the session of a participant.
+    case session(room: String, participant: String, sessionID: String)
+    /// The events of an identity in any room.
+    case identity(String)
+}
+
+/// The condition that an event stream must meet to count as started.
+enum StreamStartCondition: Sendable {
+    /// The room's snapshot has arrived.
+    case snapshot
+    /// Any byte has arrived: a stream that missed nothing replays nothing.
+    case anything
+}
+
+/// A signal of an event connection.
+enum StreamSignal: Sendable {
+    /// The start condition is met; a snapshot follows as an event.
+    case began
+    case event(EventResource)
+    /// The last signal: the gateway's refusal, 53000 for a stream that did not begin, or 53001 for one that broke.
+    case ended(StageError)
 }

@@ -1,25 +1,31 @@
-public import GatewayModel
+import Foundation
+public import FootlightModel
+import Media
 public import Stage
 
-/// Events that go on over broken connections; made by ``BroadcastClient/events(of:after:)``.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A sequence of events that reconnects; created by ``BroadcastClient/events(of:after:)``.
 ///
-/// Each iterator opens a connection of its own, which ends with it.
+/// Each iterator has its own connection, which is closed with it.
 public struct EventSequence: AsyncSequence, Sendable {
-    /// What comes.
+    /// An event.
     public typealias Element = EventResource
-    /// Why it ended.
+    /// The error that ended the sequence.
     public typealias Failure = StageError
 
     let client: BroadcastClient
     let source: EventSource
     let revision: UInt64?
 
-    /// Opens nothing before the first event is asked for.
+    /// Creates an iterator; the connection is opened with the first event that is requested.
     public func makeAsyncIterator() -> Iterator {
         Iterator(client: client, source: source, filter: RevisionFilter(known: revision))
     }
 
-    /// One reader's place in the events.
+    /// An iterator over the events.
     public struct Iterator: AsyncIteratorProtocol {
         let client: BroadcastClient
         let source: EventSource
@@ -37,9 +43,9 @@ public struct EventSequence: AsyncSequence, Sendable {
             backoff = Backoff(client.limits)
         }
 
-        /// The next event; nil after the last one.
+        /// Returns the next event; nil after the last one.
         ///
-        /// - Throws: The gateway's refusal, or 499 when the task is cancelled.
+        /// - Throws: The gateway's refusal, or 499 if the task is cancelled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StageError) -> EventResource? {
@@ -48,14 +54,16 @@ public struct EventSequence: AsyncSequence, Sendable {
                 switch await signals?.next(isolation: actor) {
                 case .began: backoff.reset()
                 case .event(let event):
-                    guard isNews(event) else { continue }
+                    guard isNew(event) else { continue }
                     isOver = event.isLast
                     if isOver { connection = nil }
                     return event
                 case .ended(let error):
                     connection = nil
                     guard error.isRetryable else { throw error }
-                    let delay = backoff.next(chance: client.clock.chance()) + .seconds(error.retryAfter ?? 0)
+                    let delay = Duration.seconds(
+                        backoff.next(chance: client.clock.chance()) + Double(error.retryAfter ?? 0)
+                    )
                     try await Self.pause(delay, client.clock)
                 case nil:
                     connection = nil
@@ -65,23 +73,23 @@ public struct EventSequence: AsyncSequence, Sendable {
             return nil
         }
 
-        /// The next event; nil after the last one.
+        /// Returns the next event; nil after the last one.
         public mutating func next() async throws(StageError) -> EventResource? {
             try await next(isolation: nil)
         }
 
-        private mutating func isNews(_ event: EventResource) -> Bool {
-            // In an identity's stream the revisions are those of several rooms, and nothing is replayed.
-            source.isRoom ? filter.takes(event) : event.type != StageEvent.Name.heartbeat.rawValue
+        private mutating func isNew(_ event: EventResource) -> Bool {
+            // The stream of an identity mixes revisions of several rooms and replays nothing.
+            source.isRoom ? filter.accepts(event) : event.type != StageEvent.Name.heartbeat.rawValue
         }
 
         private mutating func open() throws(StageError) {
-            // An identity's stream has no snapshot, and a stream that is taken up again may have nothing to tell.
+            // The stream of an identity has no snapshot, and a resumed stream may have no event to replay.
             let isFresh = filter.known == nil && source.isRoom
             let connection = try client.connect(
                 to: source,
                 after: source.isRoom ? filter.known : nil,
-                beginning: isFresh ? .snapshot : .anything
+                startCondition: isFresh ? .snapshot : .anything
             )
             self.connection = connection
             signals = connection.signals.makeAsyncIterator()
@@ -104,13 +112,106 @@ extension EventSource {
 }
 
 extension EventResource {
-    /// Whether a stream ends with it.
+    /// Whether the event ends the stream.
     fileprivate var isLast: Bool {
         switch StageEvent.Name(rawValue: type) {
         case .roomEnded: true
-        // One that was too slow, or for whom there was no place, comes back.
+        // A reader that was too slow, or for which there was no capacity, reconnects.
         case .sessionDisconnected: error?.retryable != true
         default: false
+        }
+    }
+}
+
+/// Event streams and custom events.
+extension BroadcastClient {
+    /// Returns the events of a room.
+    ///
+    /// The first event is `room.snapshot`, or the events after `revision` that the gateway still holds. A stream that
+    /// breaks is reopened after the last event, with increasing delays, so that no event is lost or repeated. After a
+    /// long interruption another snapshot follows instead. Heartbeats are omitted.
+    ///
+    /// The stream ends after `room.ended` and `session.disconnected`, or throws the gateway's refusal, such as 53106 or
+    /// 20104. The buffer for a slow reader is bounded; events that do not fit are requested again.
+    public func events(of room: String, after revision: UInt64? = nil) -> EventSequence {
+        EventSequence(client: self, source: .room(room), revision: revision)
+    }
+
+    /// Returns the events of an identity in any room: the invitations it sent or received, those that ring first.
+    ///
+    /// As ``events(of:after:)``, except that after an interruption the ringing invitations are repeated.
+    ///
+    /// - Parameter identity: The bearer's own identity, or any for an operator.
+    public func events(ofIdentity identity: String) -> EventSequence {
+        EventSequence(client: self, source: .identity(identity), revision: nil)
+    }
+
+    /// Sends a custom event to every participant of a room.
+    ///
+    /// The room's followers receive it as `custom.event`, in the order of all events; it is not stored.
+    ///
+    /// - Parameters:
+    ///   - type: The event's type, `[A-Za-z0-9._-]{1,64}`.
+    ///   - data: The event's data, up to 4 KiB as JSON.
+    /// - Returns: The event as the followers receive it.
+    /// - Throws: 3073 naming the field, 429 for too many events, 20106, 3035 for a bearer that has not joined, 3065,
+    ///   53106.
+    @discardableResult
+    public func sendEvent(
+        _ type: String,
+        _ data: [String: AnyJSON] = [:],
+        to room: String
+    ) async throws(StageError) -> EventResource {
+        try await command(.post, ["rooms", room, "events"], SendEventBody(type: type, data: data))
+    }
+
+    /// Opens a connection.
+    ///
+    /// - Parameter revision: The last known revision; later events are replayed.
+    func connect(
+        to source: EventSource,
+        after revision: UInt64? = nil,
+        startCondition: StreamStartCondition
+    ) throws(StageError) -> EventConnection {
+        var request =
+            switch source {
+            case .room(let room): try request(.get, ["rooms", room, "events"])
+            case .session(let room, let participant, let sessionID):
+                try request(
+                    .get,
+                    ["rooms", room, "events"],
+                    query: [("participant", participant), ("session_id", sessionID)]
+                )
+            case .identity(let identity): try request(.get, ["events"], query: [("identity", identity)])
+            }
+        if let revision { request.setValue(String(revision), forHTTPHeaderField: "Last-Event-ID") }
+        return EventConnection(request, startCondition: startCondition, limits: limits, clock: clock)
+    }
+}
+
+/// Filters replayed events of a room: accepts only revisions higher than any before.
+struct RevisionFilter: Sendable, Equatable {
+    /// The highest revision; nil before the first event.
+    private(set) var known: UInt64?
+
+    init(known: UInt64? = nil) {
+        self.known = known
+    }
+
+    /// Whether an event is accepted; heartbeats are not.
+    mutating func accepts(_ event: EventResource) -> Bool {
+        switch StageEvent.Name(rawValue: event.type) {
+        case .heartbeat: return false
+        case .roomSnapshot:
+            // A snapshot replaces the known state; after a restart of the gateway its revision may be lower.
+            known = event.rev
+            return true
+        // Has no revision of its own, but that of the event before it.
+        case .sessionDisconnected: return true
+        default:
+            guard known.map({ event.rev > $0 }) ?? true else { return false }
+            known = event.rev
+            return true
         }
     }
 }

@@ -1,15 +1,15 @@
-/// Server-sent events (WHATWG HTML, "Server-sent events", 9.2.6) from bytes, in whatever pieces they come.
+/// An incremental parser of server-sent events (WHATWG HTML, "Server-sent events", 9.2.6).
 ///
-/// Lines end with LF, CR or CRLF, a byte order mark at the very beginning is skipped, comments are passed over, and an
-/// event without data is none. A line or an event over the limit makes the stream unusable.
+/// Lines end with LF, CR or CRLF, a leading byte order mark is skipped, comments and events without data are ignored. A
+/// line or an event over the limit makes the stream unusable.
 struct ServerSentEventParser: Sendable {
-    /// The most bytes of one line, and of one event's data.
+    /// Maximum size in bytes of a line, and of an event's data.
     static let limit = 4 << 20
 
-    /// Milliseconds after which the server wants to be asked again; nil when it did not say.
+    /// The reconnection time in milliseconds; nil if the server did not send one.
     private(set) var retry: Int?
-    /// Whether the stream went over a limit; nothing comes of it any more.
-    private(set) var isOverflown = false
+    /// Whether the stream exceeded a limit; no further events are parsed.
+    private(set) var isOverLimit = false
 
     private var lastID = ""
     private var name = ""
@@ -17,31 +17,31 @@ struct ServerSentEventParser: Sendable {
     private var hasData = false
     private var line: [UInt8] = []
     private var endedWithCR = false
-    /// Bytes that may be a byte order mark; nil once it is known.
+    /// The number of matched bytes of a possible byte order mark; nil once that is decided.
     private var mark: Int? = 0
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// Takes the next bytes.
+    /// Parses the next bytes.
     ///
-    /// - Returns: The events they complete.
-    mutating func take(_ bytes: some Sequence<UInt8>) -> [ServerSentEvent] {
+    /// - Returns: The events that they complete.
+    mutating func parse(_ bytes: some Sequence<UInt8>) -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
-        for byte in bytes where !isOverflown {
+        for byte in bytes where !isOverLimit {
             if let position = mark {
                 if byte == Self.byteOrderMark[position] {
                     mark = position + 1 < Self.byteOrderMark.count ? position + 1 : nil
                     continue
                 }
                 mark = nil
-                for earlier in Self.byteOrderMark[..<position] { take(earlier, into: &events) }
+                for earlier in Self.byteOrderMark[..<position] { parse(earlier, into: &events) }
             }
-            take(byte, into: &events)
+            parse(byte, into: &events)
         }
         return events
     }
 
-    private mutating func take(_ byte: UInt8, into events: inout [ServerSentEvent]) {
+    private mutating func parse(_ byte: UInt8, into events: inout [ServerSentEvent]) {
         let followsCR = endedWithCR
         endedWithCR = false
         switch byte {
@@ -52,7 +52,7 @@ struct ServerSentEventParser: Sendable {
             endedWithCR = true
         default:
             line.append(byte)
-            isOverflown = line.count > Self.limit
+            isOverLimit = line.count > Self.limit
         }
     }
 
@@ -74,7 +74,7 @@ struct ServerSentEventParser: Sendable {
             if hasData { data.append(UInt8(ascii: "\n")) }
             hasData = true
             data += value
-            isOverflown = data.count > Self.limit
+            isOverLimit = data.count > Self.limit
         case "id" where !value.contains(0): lastID = String(decoding: value, as: UTF8.self)
         case "retry" where value.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }):
             retry = Int(String(decoding: value, as: UTF8.self)) ?? retry
@@ -95,4 +95,14 @@ struct ServerSentEventParser: Sendable {
             data: String(decoding: data, as: UTF8.self)
         )
     }
+}
+
+/// A server-sent event with undecoded data.
+struct ServerSentEvent: Sendable, Equatable {
+    /// The stream's last event id at the end of the event; empty without one.
+    var id: String
+    /// The event's name; `message` by default.
+    var name: String
+    /// The data lines, joined by line feeds.
+    var data: String
 }

@@ -1,12 +1,12 @@
 import Foundation
-import GatewayModel
-import Stage
+public import FootlightModel
+public import Stage
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-/// How every request is made and every answer read.
+/// Request encoding and response decoding.
 extension BroadcastClient {
     enum Method: String {
         case get = "GET"
@@ -16,7 +16,7 @@ extension BroadcastClient {
         case delete = "DELETE"
     }
 
-    /// A question: nothing changes.
+    /// Sends a GET request.
     func read<Value: Decodable>(
         _ path: [String],
         query: [(name: String, value: String?)] = []
@@ -24,7 +24,7 @@ extension BroadcastClient {
         try value(of: try await answer(to: request(.get, path, query: query)))
     }
 
-    /// A command with an answer.
+    /// Sends a command and decodes its response.
     func command<Value: Decodable>(
         _ method: Method,
         _ path: [String],
@@ -33,8 +33,8 @@ extension BroadcastClient {
         try value(of: try await answer(to: request(method, path, body: body)))
     }
 
-    /// A command whose answer is that it was done.
-    func order(
+    /// Sends a command whose response has no body.
+    func perform(
         _ method: Method,
         _ path: [String],
         query: [(name: String, value: String?)] = [],
@@ -43,14 +43,14 @@ extension BroadcastClient {
         _ = try await answer(to: request(method, path, query: query, body: body))
     }
 
-    /// A question whose answer is a file.
+    /// Downloads a file.
     func file(_ path: [String]) async throws(StageError) -> Data {
         var request = try request(.get, path)
         request.setValue("*/*", forHTTPHeaderField: "Accept")
         return try await answer(to: request, within: limits.file).body
     }
 
-    /// A command that carries a file.
+    /// Uploads a file.
     func store<Value: Decodable>(_ data: Data, at path: [String]) async throws(StageError) -> Value {
         var request = try request(.put, path)
         request.httpBody = data
@@ -58,7 +58,7 @@ extension BroadcastClient {
         return try value(of: try await answer(to: request, within: limits.file))
     }
 
-    /// The request for an address below `/v1`; each part of `path` is one segment, whatever is in it.
+    /// Builds a request below `/v1`; each element of `path` is one escaped segment.
     func request(
         _ method: Method,
         _ path: [String],
@@ -71,7 +71,7 @@ extension BroadcastClient {
         let pairs = query.compactMap { pair in pair.value.map { "\(pair.name)=\(Self.escaped($0))" } }
         address.percentEncodedQuery = pairs.isEmpty ? nil : pairs.joined(separator: "&")
         guard let url = address.url else { throw .callNotConnected }
-        // The deadline is counted on the client's own clock; this one only ends what nobody waits for any more.
+        // The client's clock counts the deadline; this timeout only ends abandoned requests.
         var request = URLRequest(url: url, timeoutInterval: 600)
         request.httpMethod = method.rawValue
         request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
@@ -87,21 +87,21 @@ extension BroadcastClient {
     private func answer(
         to request: URLRequest,
         within deadline: Duration? = nil
-    ) async throws(StageError) -> HTTPAnswer {
+    ) async throws(StageError) -> ServerResponse {
         let answer = try await connection.answer(to: request, within: deadline ?? limits.answer)
         guard answer.isSuccess else { throw .refusal(answer) }
         return answer
     }
 
-    private func value<Value: Decodable>(of answer: HTTPAnswer) throws(StageError) -> Value {
+    private func value<Value: Decodable>(of answer: ServerResponse) throws(StageError) -> Value {
         do {
             return try WireJSON.decode(Value.self, from: answer.body)
         } catch {
-            throw .unexpectedAnswer(status: answer.status, error.sentence)
+            throw .unexpectedResponse(status: answer.status, error.sentence)
         }
     }
 
-    /// Text with everything but the unreserved characters of RFC 3986 escaped.
+    /// Percent-encodes everything except the unreserved characters of RFC 3986.
     private static func escaped(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
     }
@@ -109,4 +109,53 @@ extension BroadcastClient {
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )
+}
+
+extension StageError {
+    /// Creates an error from the gateway's resource; compare `code`.
+    public init(_ error: ErrorResource) {
+        self.init(
+            code: error.code,
+            name: error.name,
+            message: error.message,
+            cause: error.cause,
+            solution: error.solution,
+            status: error.status,
+            isRetryable: error.retryable,
+            retryAfter: error.retryAfter.map { min(max($0, 0), Self.maximumRetryAfter) }
+        )
+    }
+
+    /// Maximum retry delay in seconds that is accepted from a response.
+    private static let maximumRetryAfter = 3600
+
+    /// An error for a response that is not the gateway's, such as a proxy's; the code is the HTTP status.
+    ///
+    /// Retryable with a 5xx status.
+    static func unexpectedResponse(status: Int, _ problem: String, retryAfter: Int? = nil) -> StageError {
+        StageError(
+            code: status,
+            name: "UnexpectedAnswerError",
+            message: "The answer could not be used: \(problem)",
+            cause: "Something other than the gateway answered, or the gateway is of another version",
+            solution: "Check the address of the gateway",
+            status: status,
+            isRetryable: (500...599).contains(status),
+            retryAfter: retryAfter.map { min(max($0, 0), maximumRetryAfter) }
+        )
+    }
+
+    /// Creates an error from an error response, with the gateway's text if there is one.
+    static func refusal(_ answer: ServerResponse) -> StageError {
+        guard let found = try? WireJSON.decode(ErrorAnswer.self, from: answer.body) else {
+            return .unexpectedResponse(
+                status: answer.status,
+                "HTTP status \(answer.status)",
+                retryAfter: answer.retryAfter
+            )
+        }
+        var error = StageError(found.error)
+        if error.retryAfter == nil { error.retryAfter = answer.retryAfter.map { min(max($0, 0), maximumRetryAfter) } }
+        return error
+    }
 }

@@ -1,26 +1,26 @@
 public import Foundation
 public import Stage
 
-/// A call as its screens need it: a live one (`LiveCall`), or one that is only played (`FakeCallManager`).
+/// A call as its screens use it: a live one (`LiveCall`), or a simulated one (`FakeCallManager`).
 ///
-/// Each property has a stream that begins with the value there is; of what a slow reader missed, the newest counts.
+/// Each property has a stream that begins with the current value and keeps the newest values for a slow reader.
 @MainActor
 public protocol CallManageable: AnyObject {
-    /// The room's address; nil before the first join.
+    /// The room's URL; nil before the first join.
     var url: URL? { get }
-    /// Where the call stands.
+    /// The state of the call.
     var callState: CallState { get }
-    /// What ended the last attempt; nil while there is nothing to tell.
+    /// The error that ended the last attempt; nil without one.
     var error: StageError? { get }
     /// The camera.
     var camera: CallDevice { get }
     /// The microphone.
     var microphone: CallDevice { get }
-    /// The outputs by which sound can be heard, as they are to be offered; never empty.
+    /// The available audio outputs; never empty.
     var audioRoutes: [AudioRoute] { get }
-    /// The output by which it is heard.
+    /// The current audio output.
     var audioRoute: AudioRoute { get }
-    /// Everybody in the call, and who of the others is shown where.
+    /// The participants of the call, and which of the others are displayed.
     var participants: CallParticipants { get }
 
     /// `url`, now and from now on.
@@ -37,20 +37,46 @@ public protocol CallManageable: AnyObject {
     /// `audioRoute`, now and from now on.
     var currentAudioRoutes: AsyncStream<AudioRoute> { get }
 
-    /// Whether the user allows a device to be used.
+    /// Whether the user has authorized a device.
     func isAuthorized(for track: TrackName) async -> Bool
-    /// Turns a camera that is on off, and one that is off on.
+    /// Turns the camera off if it is on, and on if it is off.
     func toggleCamera(_ isOn: Bool) async
-    /// Turns a microphone that is on off, and one that is off on.
+    /// Turns the microphone off if it is on, and on if it is off.
     func toggleMicrophone(_ isOn: Bool) async
-    /// Takes the other camera.
+    /// Switches between the front and the back camera.
     func flipCamera() async
-    /// Lets sound be heard by another output; one that is not there changes nothing.
+    /// Switches to another audio output; without effect for one that is not available.
     func choose(_ route: AudioRoute) async
-    /// The name for the next join; nil for a guest.
+    /// Sets the display name for the next join; nil for a guest.
     func setUsername(_ username: String?)
-    /// Joins; `callState` is `joining` when this returns. Without effect while joining or joined.
+    /// Joins, unless joining or joined already; `callState` is `joining` on return.
     func join(url: URL)
     /// Leaves.
     func leave()
+}
+
+/// A camera or microphone on a join screen.
+public struct CallDevice: Sendable, Hashable {
+    /// Whether the user has turned it on.
+    public var isEnabled: Bool
+    /// Whether the user has authorized its use.
+    public var isAuthorized: Bool
+    /// Whether it is a camera that faces the user; true for microphones.
+    public var isFacingUser: Bool
+
+    /// Creates a device.
+    public init(isEnabled: Bool, isAuthorized: Bool, isFacingUser: Bool = true) {
+        self.isEnabled = isEnabled
+        self.isAuthorized = isAuthorized
+        self.isFacingUser = isFacingUser
+    }
+
+    /// Unmuted if it is both on and authorized.
+    public var muteState: CallMuteState { isEnabled && isAuthorized ? .unmuted : .muted }
+}
+
+/// Whether other participants receive a device's media.
+public enum CallMuteState: Sendable, Hashable {
+    case muted
+    case unmuted
 }

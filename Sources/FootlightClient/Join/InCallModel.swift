@@ -2,19 +2,19 @@ public import Foundation
 public import Observation
 public import Stage
 
-/// The screen of a call: its controls, its short messages, and the list of who is there.
+/// The model of a call's screen: its controls, its toasts, and the list of participants.
 @MainActor @Observable
 public final class InCallModel {
-    /// The call that is shown.
+    /// The displayed call.
     public let call: any CallManageable
-    /// 1 while the controls are seen, 0 while they are not.
+    /// The opacity of the controls: 1 while they are visible, otherwise 0.
     public private(set) var callControlsOpacity = 1.0
 
     private var toast = Toast()
     @ObservationIgnored private let clock: ClientClock
     @ObservationIgnored private var timer: Task<Void, Never>?
 
-    /// Makes the screen of a call.
+    /// Creates the model of a call.
     public init(call: any CallManageable, clock: ClientClock = .system) {
         self.call = call
         self.clock = clock
@@ -25,7 +25,7 @@ public final class InCallModel {
     /// The screen to be shown.
     public var screen: MeetingScreen { MeetingScreen(call.callState, count: call.participants.count) }
 
-    /// The short message; nil without one.
+    /// The displayed toast; nil without one.
     public var toastMessage: String? { toast.message }
 
     /// Shows the controls, or hides them.
@@ -33,9 +33,9 @@ public final class InCallModel {
         callControlsOpacity = callControlsOpacity == 1 ? 0 : 1
     }
 
-    /// The room's address for others, told by a message of 3 s.
+    /// Returns the room's URL to share, and displays a toast for 3 s.
     ///
-    /// - Returns: The address to put on the pasteboard; nil before there is one, and nothing is shown then.
+    /// - Returns: The URL for the pasteboard; nil before the first join, without a toast.
     @discardableResult
     public func copyLink() -> URL? {
         guard let url = call.url else { return nil }
@@ -43,7 +43,7 @@ public final class InCallModel {
         return url
     }
 
-    /// Shows a message for 3 s, unless another one is seen.
+    /// Displays a toast for 3 s, unless another one is displayed.
     public func showToast(_ message: String) {
         guard toast.show(message, at: clock.now()) else { return }
         timer?.cancel()
@@ -51,14 +51,14 @@ public final class InCallModel {
             do {
                 try await clock.sleep(Toast.duration)
             } catch {
-                // The screen is gone.
+                // The model was released.
                 return
             }
             self?.toast.timePassed(clock.now())
         }
     }
 
-    /// Everybody in the call by name, whatever the case of its letters.
+    /// The participants of the call by name, ignoring case.
     public var participantDetails: [CallParticipant] {
         ([call.participants.local] + call.participants.remote.values).sorted { one, other in
             let names = (one.username.lowercased(), other.username.lowercased())
@@ -76,12 +76,12 @@ public final class InCallModel {
         await call.toggleMicrophone(call.microphone.isEnabled)
     }
 
-    /// Takes the other camera.
+    /// Switches between the front and the back camera.
     public func flipCamera() async {
         await call.flipCamera()
     }
 
-    /// Lets sound be heard by another of the call's outputs.
+    /// Switches to another audio output.
     public func choose(_ route: AudioRoute) async {
         await call.choose(route)
     }
@@ -89,5 +89,29 @@ public final class InCallModel {
     /// Leaves the call.
     public func leave() {
         call.leave()
+    }
+}
+
+/// A short message that disappears by itself; another one is ignored while it is displayed.
+struct Toast: Sendable, Equatable {
+    /// The time for which it is displayed.
+    static let duration = Duration.seconds(3)
+
+    private(set) var message: String?
+    private var end = Duration.zero
+
+    /// Displays a message.
+    ///
+    /// - Returns: Whether it is displayed.
+    mutating func show(_ message: String, at now: Duration) -> Bool {
+        guard self.message == nil || now >= end else { return false }
+        self.message = message
+        end = now + Self.duration
+        return true
+    }
+
+    /// Removes an expired message.
+    mutating func timePassed(_ now: Duration) {
+        if now >= end { message = nil }
     }
 }

@@ -1,73 +1,73 @@
 public import Foundation
-import GatewayModel
+import FootlightModel
 public import Observation
 public import Stage
 
-/// A call over a gateway in the words of `CallManageable`.
+/// A call over a gateway that conforms to `CallManageable`.
 ///
-/// Before each call the microphone is off, and the camera is on if its use is allowed (``prepare()``).
+/// Before each call the microphone is off, and the camera is on if its use is authorized (``prepare()``).
 @MainActor @Observable
 public final class LiveCall: CallManageable {
-    /// The call itself, with everything a screen of these words does not need.
+    /// The underlying call.
     public let call: BroadcastCall
     /// The user's devices.
     public let media: LocalMedia
 
-    /// The room's address; nil before the first join.
-    public private(set) var url: URL? { didSet { urlNews.send(url) } }
-    /// Everybody in the call, and who of the others is shown where.
+    /// The room's URL; nil before the first join.
+    public private(set) var url: URL? { didSet { urlSubject.send(url) } }
+    /// The participants of the call, and which of the others are displayed.
     public private(set) var participants: CallParticipants
 
     private var authorized: Set<TrackName> = []
-    @ObservationIgnored private var follower: ParticipantFollower
+    @ObservationIgnored private var follower: ParticipantTracker
     @ObservationIgnored private var tasks: [Task<Void, Never>] = []
-    @ObservationIgnored private var told: CallState
+    @ObservationIgnored private var lastState: CallState
 
-    @ObservationIgnored private let urlNews = CurrentValue<URL?>(.some(nil), waiting: 16)
-    @ObservationIgnored private let stateNews: CurrentValue<CallState>
-    @ObservationIgnored private let cameraNews: CurrentValue<CallDevice>
-    @ObservationIgnored private let microphoneNews: CurrentValue<CallDevice>
-    @ObservationIgnored private let participantNews: CurrentValue<CallParticipants>
+    @ObservationIgnored private let urlSubject = CurrentValue<URL?>(.some(nil), waiting: 16)
+    @ObservationIgnored private let stateSubject: CurrentValue<CallState>
+    @ObservationIgnored private let cameraSubject: CurrentValue<CallDevice>
+    @ObservationIgnored private let microphoneSubject: CurrentValue<CallDevice>
+    @ObservationIgnored private let participantsSubject: CurrentValue<CallParticipants>
 
-    /// Makes a call that is idle.
+    /// Creates an idle call.
     ///
     /// - Parameters:
-    ///   - call: Joins and follows the room.
-    ///   - capture: The devices.
-    ///   - idiom: A phone shows 6 others, a pad 12.
+    ///   - call: The underlying call.
+    ///   - capture: The capture devices.
+    ///   - idiom: A phone displays 6 other participants, a pad 12.
     public init(call: BroadcastCall, capture: any MediaCapturing, idiom: GridGeometry.Idiom = .pad) {
         self.call = call
         call.publishesTracks = false
         call.callSettings.isAudioOn = false
         call.callSettings.isVideoOn = false
         media = LocalMedia(publisher: call, capture: capture, clock: call.clock)
-        follower = ParticipantFollower(
+        follower = ParticipantTracker(
             identity: call.identity,
             username: call.displayName,
             idiom: idiom
         )
         participants = follower.participants
-        told = call.status.callState
-        stateNews = CurrentValue(call.status.callState, waiting: 16)
+        lastState = call.status.callState
+        stateSubject = CurrentValue(call.status.callState, waiting: 16)
         let off = CallDevice(isEnabled: false, isAuthorized: false)
-        cameraNews = CurrentValue(off, waiting: 16)
-        microphoneNews = CurrentValue(off, waiting: 16)
-        participantNews = CurrentValue(follower.participants, waiting: 1)
+        cameraSubject = CurrentValue(off, waiting: 16)
+        microphoneSubject = CurrentValue(off, waiting: 16)
+        participantsSubject = CurrentValue(follower.participants, waiting: 1)
         tasks = [
             Task { [weak self, statuses = call.statuses] in
-                for await status in statuses { await self?.take(status) }
+                for await status in statuses { await self?.apply(status) }
             },
             Task { [weak self, lists = call.participantLists] in
-                for await list in lists { await self?.take(list) }
+                for await list in lists { await self?.apply(list) }
             },
         ]
     }
 
     deinit { for task in tasks { task.cancel() } }
 
-    /// Where the call stands.
+    /// The state of the call.
     public var callState: CallState { call.status.callState }
-    /// What ended the last attempt; nil while there is nothing to tell.
+    /// The error that ended the last attempt; nil without one.
     public var error: StageError? { call.status.error }
 
     /// The camera.
@@ -84,27 +84,27 @@ public final class LiveCall: CallManageable {
         CallDevice(isEnabled: media.isMicOn, isAuthorized: authorized.contains(.mic))
     }
 
-    /// The outputs by which sound can be heard, as they are to be offered.
+    /// The available audio outputs.
     public var audioRoutes: [AudioRoute] { media.audioRoutes }
 
-    /// The output by which it is heard.
+    /// The current audio output.
     public var audioRoute: AudioRoute { media.audioRoute }
 
-    /// `audioRoute`, now and from now on; only the latest waits.
+    /// `audioRoute`, now and from now on; buffers only the latest.
     public var currentAudioRoutes: AsyncStream<AudioRoute> { media.currentAudioRoutes }
 
     /// `url`, now and from now on.
-    public var urls: AsyncStream<URL?> { urlNews.stream() }
+    public var urls: AsyncStream<URL?> { urlSubject.stream() }
     /// `callState`, now and from now on.
-    public var callStates: AsyncStream<CallState> { stateNews.stream() }
+    public var callStates: AsyncStream<CallState> { stateSubject.stream() }
     /// `camera`, now and from now on.
-    public var cameras: AsyncStream<CallDevice> { cameraNews.stream() }
+    public var cameras: AsyncStream<CallDevice> { cameraSubject.stream() }
     /// `microphone`, now and from now on.
-    public var microphones: AsyncStream<CallDevice> { microphoneNews.stream() }
-    /// `participants`, now and from now on; only the latest waits.
-    public var participantViews: AsyncStream<CallParticipants> { participantNews.stream() }
+    public var microphones: AsyncStream<CallDevice> { microphoneSubject.stream() }
+    /// `participants`, now and from now on; buffers only the latest.
+    public var participantViews: AsyncStream<CallParticipants> { participantsSubject.stream() }
 
-    /// Puts the devices where a call begins with them: the microphone off, the camera on if that is allowed.
+    /// Sets the initial state of the devices: the microphone off, the camera on if its use is authorized.
     public func prepare() async {
         for track in [TrackName.camera, .mic] { _ = await isAuthorized(for: track) }
         guard ![.joining, .joined].contains(callState) else { return }
@@ -113,99 +113,99 @@ public final class LiveCall: CallManageable {
         await set { media throws(StageError) in try await media.setCamera(isAllowed) }
     }
 
-    /// Whether the user allows a device to be used.
+    /// Whether the user has authorized a device.
     public func isAuthorized(for track: TrackName) async -> Bool {
         let isAuthorized = await media.capture.isAuthorized(for: track)
         if isAuthorized { authorized.insert(track) } else { authorized.remove(track) }
-        tellDevices()
+        publishDevices()
         return isAuthorized
     }
 
-    /// Turns a camera that is on off, and one that is off on.
+    /// Turns the camera off if it is on, and on if it is off.
     public func toggleCamera(_ isOn: Bool) async {
         await set { media throws(StageError) in try await media.setCamera(!isOn) }
     }
 
-    /// Turns a microphone that is on off, and one that is off on.
+    /// Turns the microphone off if it is on, and on if it is off.
     public func toggleMicrophone(_ isOn: Bool) async {
         await set { media throws(StageError) in try await media.setMic(!isOn) }
     }
 
-    /// Takes the other camera.
+    /// Switches between the front and the back camera.
     public func flipCamera() async {
         await set { media throws(StageError) in try await media.flipCamera() }
     }
 
-    /// Lets sound be heard by another output; one that is not there changes nothing.
+    /// Switches to another audio output; without effect for one that is not available.
     public func choose(_ route: AudioRoute) async {
         await set { media throws(StageError) in try await media.choose(route) }
     }
 
-    /// The name for the next join; nil for a guest.
+    /// Sets the display name for the next join; nil for a guest.
     public func setUsername(_ username: String?) {
         call.displayName = username ?? "Guest"
     }
 
-    /// Joins the room that an address names, unless joining or joined already.
+    /// Joins the room that a URL names, unless joining or joined already.
     public func join(url: URL) {
         guard let room = MeetingAddress.room(url), ![.joining, .joined].contains(callState) else {
             return
         }
         self.url = url
         call.join(CallJoin(room: room))
-        tellState()
+        publishState()
     }
 
     /// Leaves.
     public func leave() {
         call.leave()
-        tellState()
+        publishState()
     }
 
-    // MARK: News
+    // MARK: Updates
 
-    /// Does something with the devices; a failure is told by the call, as one that ends nothing.
+    /// Changes the devices; the call reports a failure as a problem.
     private func set(_ body: (LocalMedia) async throws(StageError) -> Void) async {
         do throws(StageError) {
             try await body(media)
         } catch {
             call.report(error)
         }
-        tellDevices()
+        publishDevices()
     }
 
-    private func take(_ status: CallStatus) async {
-        tellState()
+    private func apply(_ status: CallStatus) async {
+        publishState()
         guard case .left = status.phase else {
-            await media.take(status, of: call)
-            return tellDevices()
+            await media.apply(status, of: call)
+            return publishDevices()
         }
         call.callSettings.isAudioOn = false
         call.callSettings.isVideoOn = false
-        await media.take(status, of: call)
+        await media.apply(status, of: call)
         await prepare()
-        tellDevices()
+        publishDevices()
     }
 
-    private func take(_ list: [ParticipantResource]) async {
+    private func apply(_ list: [ParticipantResource]) async {
         let before = follower.participants
-        follower.take(list)
+        follower.apply(list)
         if follower.participants != before {
             participants = follower.participants
-            participantNews.send(participants)
+            participantsSubject.send(participants)
         }
-        await media.takeParticipants(of: call)
-        tellDevices()
+        await media.updateRole(of: call)
+        publishDevices()
     }
 
-    private func tellState() {
-        guard callState != told else { return }
-        told = callState
-        stateNews.send(callState)
+    private func publishState() {
+        guard callState != lastState else { return }
+        lastState = callState
+        stateSubject.send(callState)
     }
 
-    private func tellDevices() {
-        cameraNews.sendChange(camera)
-        microphoneNews.sendChange(microphone)
+    private func publishDevices() {
+        cameraSubject.sendChange(camera)
+        microphoneSubject.sendChange(microphone)
     }
 }

@@ -1,8 +1,8 @@
-public import GatewayModel
+public import FootlightModel
 public import Observation
 public import Stage
 
-/// A show with hosts and an audience, as the views of both need it.
+/// The model of a show with hosts and an audience, for the views of both.
 ///
 /// ## Overview
 ///
@@ -13,33 +13,33 @@ public import Stage
 ///     model.controls                             // what it offers
 ///     try await model.changeMode(.sendAndReceive)
 ///
-/// Modes are one's own: others are promoted by an invitation to the stage, which they accept or do not.
+/// A participant changes its own mode; others are promoted by an invitation to the stage, which they may accept.
 @MainActor @Observable
 public final class MeetingModel {
-    /// The call itself.
+    /// The underlying call.
     public let call: BroadcastCall
     /// The user's devices.
     public let media: LocalMedia
-    /// Who is seen and heard.
+    /// The streams of the hosts.
     public private(set) var streams = StreamMaps()
-    /// What the view of a host offers.
+    /// The controls of a host's view.
     public var hostControls = CallControl.standard(for: .sendAndReceive)
-    /// What the view of the audience offers.
+    /// The controls of a viewer's view.
     public var audienceControls = CallControl.standard(for: .receiveOnly)
-    /// Is called when something happens.
-    @ObservationIgnored public weak var listener: (any MeetingListening)?
+    /// Receives the callbacks.
+    @ObservationIgnored public weak var listener: (any MeetingListener)?
 
     private var requestedMode: ParticipantMode?
     @ObservationIgnored private var status: CallStatus
     @ObservationIgnored private var participants: [ParticipantResource] = []
-    /// A list that waits for the status it came after, so that who is in a meeting is told after being in it oneself.
-    @ObservationIgnored private var held: [ParticipantResource]?
+    /// A list that waits for its status, so that participants are reported after the local connection.
+    @ObservationIgnored private var pendingParticipants: [ParticipantResource]?
     @ObservationIgnored private var audience = 0
     @ObservationIgnored private var livestream: String?
     @ObservationIgnored private var hls: String?
     @ObservationIgnored private var tasks: [Task<Void, Never>] = []
 
-    /// Makes the model of a call.
+    /// Creates the model of a call.
     public init(call: BroadcastCall, capture: any MediaCapturing) {
         self.call = call
         call.publishesTracks = false
@@ -47,16 +47,16 @@ public final class MeetingModel {
         status = call.status
         tasks = [
             Task { [weak self, statuses = call.statuses] in
-                for await status in statuses { await self?.take(status) }
+                for await status in statuses { await self?.apply(status) }
             },
             Task { [weak self, lists = call.participantLists] in
-                for await list in lists { await self?.take(list) }
+                for await list in lists { await self?.apply(list) }
             },
             Task { [weak self, counts = call.audienceCounts] in
-                for await count in counts { self?.take(audience: count) }
+                for await count in counts { self?.apply(audience: count) }
             },
             Task { [weak self, events = call.events] in
-                for await event in events { self?.take(event) }
+                for await event in events { self?.apply(event) }
             },
             Task { [weak self, events = call.customEvents] in
                 for await event in events { self?.listener?.onCustomEvent(event) }
@@ -66,29 +66,29 @@ public final class MeetingModel {
 
     deinit { for task in tasks { task.cancel() } }
 
-    // MARK: What is to be seen
+    // MARK: State
 
-    /// Where the meeting stands; nil before a join.
+    /// The state of the meeting; nil before a join.
     public var meetingState: MeetingState? { call.status.meetingState }
-    /// What ended the last attempt.
+    /// The error that ended the last attempt.
     public var error: StageError? { call.status.error }
-    /// Oneself; nil outside of a meeting.
+    /// The local participant; nil outside a meeting.
     public var localParticipant: ParticipantResource? { call.localParticipant }
-    /// Those on stage, in join order; nobody else has a tile.
+    /// The hosts in join order; other participants have no tile.
     public var hosts: [ParticipantResource] { call.hosts }
-    /// How many watch.
+    /// The number of viewers.
     public var audienceCount: Int { call.audienceCount }
-    /// The hands that are up, the one that was raised first at the beginning.
+    /// The raised hands in the order in which they were raised.
     public var raisedHands: [HandResource] { call.hands }
-    /// Whether one's own hand is up.
+    /// Whether the local participant's hand is raised.
     public var isHandRaised: Bool { call.raisedHand != nil }
-    /// Who has the floor; nil when nobody speaks.
+    /// The dominant speaker; nil if there is none.
     public var activeSpeaker: ParticipantResource? {
         call.participants.first { $0.isDominantSpeaker }
     }
-    /// Whether the audience's view is to be shown: by one's mode, and before that is known by the mode asked for.
+    /// Whether to show the audience's view: by the local mode, or by the requested mode before that is known.
     public var isAudienceMode: Bool { localMode == .receiveOnly }
-    /// What the view offers: the controls of hosts or those of the audience, by the same rule.
+    /// The controls of the view: those of hosts or those of the audience, by the same rule.
     public var controls: [CallControl] {
         switch localMode {
         case .sendAndReceive, nil: hostControls
@@ -99,21 +99,21 @@ public final class MeetingModel {
     private var localMode: ParticipantMode? {
         (localParticipant?.mode ?? requestedMode?.rawValue).flatMap { ParticipantMode(wireName: $0) }
     }
-    /// The livestream's state, such as `LIVESTREAM_STARTED`; nil outside of a meeting.
+    /// The livestream's state, such as `LIVESTREAM_STARTED`; nil outside a meeting.
     public var livestreamState: String? { call.room?.room.egress.livestream.state }
-    /// The state of HLS, such as `HLS_PLAYABLE`; nil outside of a meeting.
+    /// The state of HLS, such as `HLS_PLAYABLE`; nil outside a meeting.
     public var hlsState: String? { call.room?.room.egress.hls.state }
 
-    /// What is drawn in somebody's tile.
-    public func tile(of participant: ParticipantResource) -> TileContent {
-        TileContent(
+    /// Returns the content of a participant's tile.
+    public func tile(of participant: ParticipantResource) -> ParticipantTileContent {
+        ParticipantTileContent(
             participant,
             isLocal: participant.identity == call.identity,
             camera: media.cameraPosition
         )
     }
 
-    // MARK: Wishes and commands
+    // MARK: Requests and commands
 
     /// Joins a meeting.
     public func join(_ room: String, mode: ParticipantMode) {
@@ -126,17 +126,17 @@ public final class MeetingModel {
         call.leave()
     }
 
-    /// Changes one's own mode; devices follow.
+    /// Changes the local participant's mode; the devices follow.
     ///
-    /// - Throws: 4065 without permission, 4010 for a full stage, 3065 while reconnecting, 3035 outside of a meeting.
+    /// - Throws: 4065 without permission, 4010 for a full stage, 3065 while reconnecting, 3035 outside a meeting.
     public func changeMode(_ mode: ParticipantMode) async throws(StageError) {
         try await call.changeMode(mode)
         if let own = call.localParticipant { await media.follow(isHost: own.isHost) }
     }
 
-    /// Asks to speak, or asks no more; once a host accepts, one comes on stage and devices follow.
+    /// Raises or lowers the hand; when a host accepts, the participant joins the stage and the devices follow.
     ///
-    /// - Throws: 3066 for a host, 429 for who does so again and again, 3065 while reconnecting, 3035 outside of a meeting.
+    /// - Throws: 3066 for a host, 429 for too many requests, 3065 while reconnecting, 3035 outside a meeting.
     public func setHandRaised(_ isRaised: Bool) async throws(StageError) {
         if isRaised {
             try await call.raiseHand()
@@ -145,22 +145,22 @@ public final class MeetingModel {
         }
     }
 
-    /// Starts pushing the program; the listener hears how it goes.
+    /// Starts the livestream; the listener is notified of its progress.
     public func startLivestream(_ body: StartLivestreamBody) async throws(StageError) {
         _ = try await call.client.startLivestream(of: room(), body)
     }
 
-    /// Stops pushing.
+    /// Stops the livestream.
     public func stopLivestream() async throws(StageError) {
         _ = try await call.client.stopLivestream(of: room())
     }
 
-    /// Starts offering the program as HLS; the listener hears how it goes.
+    /// Starts HLS; the listener is notified of its progress.
     public func startHLS(_ body: StartHLSBody = StartHLSBody()) async throws(StageError) {
         _ = try await call.client.startHLS(of: room(), body)
     }
 
-    /// Stops offering HLS.
+    /// Stops HLS.
     public func stopHLS() async throws(StageError) {
         _ = try await call.client.stopHLS(of: room())
     }
@@ -170,15 +170,15 @@ public final class MeetingModel {
         return room
     }
 
-    // MARK: News
+    // MARK: Updates
 
-    func take(_ next: CallStatus) async {
+    func apply(_ next: CallStatus) async {
         let before = status
         status = next
         if next.meetingState != before.meetingState, let state = next.meetingState {
             listener?.onMeetingStateChanged(state)
         }
-        switch ConnectionNews(from: before, to: next) {
+        switch ConnectionChange(from: before, to: next) {
         case .connected: listener?.onMeetingJoined()
         case .failedToConnect(let error): listener?.onError(error)
         case .disconnected(let error):
@@ -187,34 +187,34 @@ public final class MeetingModel {
             listener?.onMeetingLeft(error)
         case .reconnecting, .reconnected, nil: break
         }
-        tellHeld()
-        await media.take(next, of: call)
+        deliverPending()
+        await media.apply(next, of: call)
     }
 
-    func take(_ next: [ParticipantResource]) async {
-        held = next
-        tellHeld()
-        await media.takeParticipants(of: call)
+    func apply(_ next: [ParticipantResource]) async {
+        pendingParticipants = next
+        deliverPending()
+        await media.updateRole(of: call)
     }
 
-    private func tellHeld() {
-        guard status == call.status, let next = held else { return }
-        held = nil
-        let news = RoomNews.changes(from: participants, to: next)
+    private func deliverPending() {
+        guard status == call.status, let next = pendingParticipants else { return }
+        pendingParticipants = nil
+        let changes = RoomChange.changes(from: participants, to: next)
         participants = next
-        for one in news {
-            streams.take(one)
-            listener?.hear(one)
+        for change in changes {
+            streams.apply(change)
+            listener?.notify(change)
         }
     }
 
-    private func take(audience count: Int) {
+    private func apply(audience count: Int) {
         guard count != audience else { return }
         audience = count
         listener?.onAudienceCountChanged(count)
     }
 
-    private func take(_ event: EventResource) {
+    private func apply(_ event: EventResource) {
         if let error = event.error, event.type == StageEvent.Name.livestreamError.rawValue {
             listener?.onError(StageError(error))
         }
@@ -224,7 +224,7 @@ public final class MeetingModel {
             default: listener?.onHandLowered(hand)
             }
         }
-        // What an event says, and not what is known by now: states that follow each other closely are all told.
+        // Reads the event, not the current state, so that states in quick succession are all reported.
         let egress = event.room?.egress
         if let next = (event.livestream ?? egress?.livestream)?.state, next != livestream {
             livestream = next
@@ -233,6 +233,150 @@ public final class MeetingModel {
         if let next = event.hls ?? egress?.hls, next.state != hls {
             hls = next.state
             listener?.onHLSStateChanged(next.state, playbackURL: next.playbackHLSURL)
+        }
+    }
+}
+
+/// Receives callbacks for the events of a meeting; every method is optional.
+@MainActor
+public protocol MeetingListener: AnyObject {
+    func onMeetingJoined()
+    /// The local participant left the meeting; nil if by request.
+    func onMeetingLeft(_ error: StageError?)
+    func onMeetingStateChanged(_ state: MeetingState)
+    func onParticipantJoined(_ participant: ParticipantResource)
+    func onParticipantLeft(_ participant: ParticipantResource)
+    func onParticipantModeChanged(_ participant: ParticipantResource)
+    /// A stream became visible or audible.
+    func onStreamEnabled(_ kind: StreamTransitions.Kind, _ participant: ParticipantResource)
+    /// A stream is no longer visible or audible.
+    func onStreamDisabled(_ kind: StreamTransitions.Kind, _ participant: ParticipantResource)
+    /// The dominant speaker changed; nil if there is none.
+    func onSpeakerChanged(_ participant: ParticipantResource?)
+    func onAudienceCountChanged(_ count: Int)
+    /// A participant raised a hand.
+    func onHandRaised(_ hand: HandResource)
+    /// A hand was lowered, answered, or has expired.
+    func onHandLowered(_ hand: HandResource)
+    /// A custom event was sent; a reaction is one.
+    func onCustomEvent(_ event: CustomEventResource)
+    func onLivestreamStateChanged(_ state: String)
+    func onHLSStateChanged(_ state: String, playbackURL: String?)
+    func onError(_ error: StageError)
+}
+
+extension MeetingListener {
+    /// Does nothing.
+    public func onMeetingJoined() {}
+    /// Does nothing.
+    public func onMeetingLeft(_ error: StageError?) {}
+    /// Does nothing.
+    public func onMeetingStateChanged(_ state: MeetingState) {}
+    /// Does nothing.
+    public func onParticipantJoined(_ participant: ParticipantResource) {}
+    /// Does nothing.
+    public func onParticipantLeft(_ participant: ParticipantResource) {}
+    /// Does nothing.
+    public func onParticipantModeChanged(_ participant: ParticipantResource) {}
+    /// Does nothing.
+    public func onStreamEnabled(_ kind: StreamTransitions.Kind, _ participant: ParticipantResource) {}
+    /// Does nothing.
+    public func onStreamDisabled(_ kind: StreamTransitions.Kind, _ participant: ParticipantResource) {}
+    /// Does nothing.
+    public func onSpeakerChanged(_ participant: ParticipantResource?) {}
+    /// Does nothing.
+    public func onAudienceCountChanged(_ count: Int) {}
+    /// Does nothing.
+    public func onHandRaised(_ hand: HandResource) {}
+    /// Does nothing.
+    public func onHandLowered(_ hand: HandResource) {}
+    /// Does nothing.
+    public func onCustomEvent(_ event: CustomEventResource) {}
+    /// Does nothing.
+    public func onLivestreamStateChanged(_ state: String) {}
+    /// Does nothing.
+    public func onHLSStateChanged(_ state: String, playbackURL: String?) {}
+    /// Does nothing.
+    public func onError(_ error: StageError) {}
+
+    func notify(_ change: RoomChange) {
+        switch change {
+        case .participantConnected(let participant): onParticipantJoined(participant)
+        case .participantDisconnected(let participant): onParticipantLeft(participant)
+        case .modeChanged(let participant, _): onParticipantModeChanged(participant)
+        case .streamEnabled(let kind, let participant): onStreamEnabled(kind, participant)
+        case .streamDisabled(let kind, let participant): onStreamDisabled(kind, participant)
+        case .dominantSpeakerChanged(let participant): onSpeakerChanged(participant)
+        default: break
+        }
+    }
+}
+
+/// The visible and audible streams of hosts, by participant.
+///
+/// Only hosts are in the maps.
+public struct StreamMaps: Sendable, Equatable {
+    /// The visible camera tracks by participant sid.
+    public private(set) var videoTracks: [String: TrackResource] = [:]
+    /// Whether microphones are on, by participant sid.
+    public private(set) var micStatus: [String: Bool] = [:]
+    /// Whether cameras are on, by participant sid.
+    public private(set) var cameraStatus: [String: Bool] = [:]
+
+    /// Creates empty maps.
+    public init() {}
+
+    /// Returns a participant's camera track; nil if it is not visible.
+    public func videoTrack(of sid: String) -> TrackResource? { videoTracks[sid] }
+    /// Whether a participant's microphone is on; false if unknown.
+    public func isMicOn(_ sid: String) -> Bool { micStatus[sid] ?? false }
+    /// Whether a participant's camera is on; false if unknown.
+    public func isCameraOn(_ sid: String) -> Bool { cameraStatus[sid] ?? false }
+
+    /// Records that a stream began; participants that are not hosts have none.
+    public mutating func streamEnabled(_ kind: StreamTransitions.Kind, of participant: ParticipantResource) {
+        let sid = participant.sid
+        guard participant.isHost else {
+            videoTracks[sid] = nil
+            micStatus[sid] = false
+            cameraStatus[sid] = false
+            return
+        }
+        switch kind {
+        case .video:
+            videoTracks[sid] = participant.track(.camera)
+            cameraStatus[sid] = true
+        case .audio: micStatus[sid] = true
+        case .share: break
+        }
+    }
+
+    /// Records that a stream ended, whatever the participant's mode.
+    public mutating func streamDisabled(_ kind: StreamTransitions.Kind, of sid: String) {
+        switch kind {
+        case .video:
+            videoTracks[sid] = nil
+            cameraStatus[sid] = false
+        case .audio: micStatus[sid] = false
+        case .share: break
+        }
+    }
+
+    /// Removes a participant that left or stepped down.
+    public mutating func remove(_ sid: String) {
+        videoTracks[sid] = nil
+        micStatus[sid] = nil
+        cameraStatus[sid] = nil
+    }
+
+    /// Applies a change of the room.
+    public mutating func apply(_ change: RoomChange) {
+        switch change {
+        case .streamEnabled(let kind, let participant): streamEnabled(kind, of: participant)
+        case .streamDisabled(let kind, let participant): streamDisabled(kind, of: participant.sid)
+        case .modeChanged(let participant, _) where !participant.isHost: remove(participant.sid)
+        case .participantDisconnected(let participant): remove(participant.sid)
+        default: break
         }
     }
 }

@@ -3,7 +3,7 @@ import RTMP
 import Stage
 import Synchronization
 
-/// The queue of a publisher and the connections that empty it, one after the other.
+/// The queue of a publisher and the successive connections that send it.
 final class PublisherCore: RTMPPublishSource {
     private struct State {
         var queue: PublishQueue
@@ -11,17 +11,17 @@ final class PublisherCore: RTMPPublishSource {
         var connection: RTMPPublishConnection?
         var waiting: CheckedContinuation<RTMPPublishEnd, Never>?
         var hasPublished = false
-        /// The connection that is, or was last, got as far as to publish.
+        /// Whether the current or last connection started publishing.
         var isPublishing = false
         var source: (any MediaSource)?
     }
 
-    let news = CurrentValue<PublisherStatistics>(PublisherStatistics(), waiting: 64)
+    let statisticsSubject = CurrentValue<PublisherStatistics>(PublisherStatistics(), waiting: 64)
     private let url: String
     private let settings: PublisherSettings
     private let clock: ClientClock
     private let state: Mutex<State>
-    /// Taken for a whole report, so that no older one is sent behind a newer.
+    /// Held while a report is made, so that reports are sent in order.
     private let reporting = Mutex<Void>(())
 
     init(url: String, settings: PublisherSettings, clock: ClientClock) {
@@ -36,7 +36,7 @@ final class PublisherCore: RTMPPublishSource {
         set { state.withLock { $0.source = newValue } }
     }
 
-    /// The numbers of this moment.
+    /// The current statistics.
     var statistics: PublisherStatistics {
         state.withLock { state in
             var statistics = state.statistics
@@ -50,16 +50,16 @@ final class PublisherCore: RTMPPublishSource {
     // MARK: Media
 
     func send(_ packet: MediaPacket) {
-        let (connection, isHopeless, source) = state.withLock { state in
-            let wasWaiting = state.queue.isWaitingForKeyPicture
+        let (connection, isStalled, source) = state.withLock { state in
+            let wasWaiting = state.queue.isWaitingForKeyframe
             state.queue.append(packet)
-            let isHopeless = state.queue.span > settings.hopeless
-            let asksForKey = state.isPublishing && state.queue.isWaitingForKeyPicture && !wasWaiting
-            return (state.connection, isHopeless, asksForKey ? state.source : nil)
+            let isStalled = state.queue.span > settings.maximumBacklog
+            let needsKeyframeNow = state.isPublishing && state.queue.isWaitingForKeyframe && !wasWaiting
+            return (state.connection, isStalled, needsKeyframeNow ? state.source : nil)
         }
-        source?.keyPictureWanted()
-        if isHopeless {
-            connection?.abandon("the line does not even carry the sound")
+        source?.requestKeyframe()
+        if isStalled {
+            connection?.abandon("the connection is too slow even for the audio")
         } else {
             connection?.wake()
         }
@@ -88,7 +88,7 @@ final class PublisherCore: RTMPPublishSource {
             state.statistics.state = .publishing
             return state.source
         }
-        source?.keyPictureWanted()
+        source?.requestKeyframe()
         report()
     }
 
@@ -102,7 +102,7 @@ final class PublisherCore: RTMPPublishSource {
         waiting?.resume(returning: end)
     }
 
-    /// Publishes until it is over for good, or until the task is cancelled, which ends the stream in an orderly way.
+    /// Publishes until it fails for good, or until the task is cancelled, which ends the stream regularly.
     func run() async {
         let reports = Task { [clock, settings] in
             while !Task.isCancelled {
@@ -116,11 +116,11 @@ final class PublisherCore: RTMPPublishSource {
             }
         }
         defer { reports.cancel() }
-        stands(.connecting)
-        stands(.ended(await connectUntilOver()))
+        setState(.connecting)
+        setState(.ended(await connectUntilEnded()))
     }
 
-    private func connectUntilOver() async -> StageError? {
+    private func connectUntilEnded() async -> StageError? {
         var delays = Backoff(settings.delays)
         var since = clock.now()
         var attempt = 0
@@ -133,11 +133,11 @@ final class PublisherCore: RTMPPublishSource {
                 since = clock.now()
                 attempt = 0
             }
-            guard clock.now() - since < settings.patience else { return .mediaEnded(end.reason, isFinal: false) }
+            guard clock.now() - since < settings.giveUpAfter else { return .mediaEnded(end.reason, isFinal: false) }
             attempt += 1
-            stands(.reconnecting(attempt: attempt))
+            setState(.reconnecting(attempt: attempt))
             do {
-                try await clock.sleep(delays.next(chance: clock.chance()))
+                try await clock.sleep(.seconds(delays.next(chance: clock.chance())))
             } catch {
                 return nil
             }
@@ -162,24 +162,95 @@ final class PublisherCore: RTMPPublishSource {
         return (end, state.withLock { $0.isPublishing })
     }
 
-    // MARK: News
+    // MARK: Reports
 
-    private func stands(_ newState: PublisherState) {
+    private func setState(_ newState: PublisherState) {
         state.withLock { $0.statistics.state = newState }
         report()
     }
 
     private func report() {
-        reporting.withLock { _ in news.send(statistics) }
+        reporting.withLock { _ in statisticsSubject.send(statistics) }
     }
 }
 
 extension StageError {
-    /// 53405, with what became of the connection as its cause.
+    /// 53405, with the reason of the connection's end as its cause.
     fileprivate static func mediaEnded(_ cause: String, isFinal: Bool) -> StageError {
         var error = StageError.mediaLost
         error.cause = cause
         error.isRetryable = !isFinal
         return error
+    }
+}
+
+/// The packets that a publisher has yet to send, across connections.
+///
+/// Configuration is kept for the next connection; media is discarded when a connection ends. Video begins with a
+/// keyframe.
+struct PublishQueue {
+    private(set) var missed: UInt64 = 0
+    private var queue: CongestionQueue
+    private var metadata: MediaPacket?
+    private var videoConfiguration: MediaPacket?
+    private var audioConfiguration: MediaPacket?
+    private var isOpen = false
+    private var needsKeyframe = true
+    private var latest: Int64 = 0
+
+    init(limits: CongestionQueue.Limits) {
+        queue = CongestionQueue(limits: limits)
+    }
+
+    var dropped: CongestionQueue.Drops { queue.dropped }
+
+    /// The duration of the queued media in milliseconds.
+    var span: Int64 { queue.span }
+
+    /// Whether only a keyframe can be sent next.
+    var isWaitingForKeyframe: Bool { needsKeyframe || queue.isWaitingForKeyframe }
+
+    /// Queues the configuration that a new connection needs first.
+    mutating func open() {
+        close()
+        isOpen = true
+        for var packet in [metadata, videoConfiguration, audioConfiguration].compactMap({ $0 }) {
+            packet.timestamp = latest
+            queue.append(packet)
+        }
+    }
+
+    /// Discards the media of a connection that has ended.
+    mutating func close() {
+        while let packet = queue.popFirst() {
+            if !packet.isConfiguration { missed += 1 }
+        }
+        queue.removeAll()
+        isOpen = false
+        needsKeyframe = true
+    }
+
+    mutating func append(_ packet: MediaPacket) {
+        latest = packet.timestamp
+        switch packet.content {
+        case .metadata: metadata = packet
+        case .videoConfiguration: videoConfiguration = packet
+        case .audioConfiguration: audioConfiguration = packet
+        case .audio, .video, .videoEnd: break
+        }
+        guard isOpen else {
+            if !packet.isConfiguration { missed += 1 }
+            return
+        }
+        if packet.isKeyframe { needsKeyframe = false }
+        if needsKeyframe, case .video = packet.content {
+            missed += 1
+            return
+        }
+        queue.append(packet)
+    }
+
+    mutating func popFirst() -> MediaPacket? {
+        queue.popFirst()
     }
 }

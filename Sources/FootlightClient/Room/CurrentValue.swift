@@ -1,8 +1,8 @@
 import Synchronization
 
-/// A value that many watch, each by a stream of its own that begins with the value there is.
+/// A value with any number of observers, each with a stream that begins with the current value.
 ///
-/// What waits for a slow reader is bounded, and the newest wins.
+/// The buffer for a slow reader is bounded and keeps the newest values.
 public final class CurrentValue<Value: Sendable>: Sendable {
     fileprivate struct State {
         var value: Value?
@@ -13,7 +13,7 @@ public final class CurrentValue<Value: Sendable>: Sendable {
     fileprivate let state: Mutex<State>
     private let waiting: Int
 
-    /// Takes the value to begin with, if there is one, and how many values may wait for one reader.
+    /// Creates a value, optionally without an initial one, with a buffer size for each reader.
     public init(_ value: Value?, waiting: Int) {
         state = Mutex(State(value: value))
         self.waiting = waiting
@@ -23,7 +23,7 @@ public final class CurrentValue<Value: Sendable>: Sendable {
         for reader in state.withLock({ $0.readers }).values { reader.finish() }
     }
 
-    /// Hands a value to everybody.
+    /// Sets the value and sends it to all readers.
     public func send(_ value: Value) {
         let readers = state.withLock { state in
             state.value = value
@@ -32,18 +32,18 @@ public final class CurrentValue<Value: Sendable>: Sendable {
         for reader in readers.values { reader.yield(value) }
     }
 
-    /// Hands a value to those who watch at this moment; who comes later does not get it.
+    /// Sends a value to the current readers only; later ones do not receive it.
     public func sendOnce(_ value: Value) {
         for reader in state.withLock({ $0.readers }).values { reader.yield(value) }
     }
 
-    /// A stream of the value there is, and of all that follow.
+    /// Returns a stream of the current value and all that follow.
     public func stream() -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(waiting))
         let reader = state.withLock { state in
             state.lastReader += 1
             state.readers[state.lastReader] = continuation
-            // Within the lock, so that no newer value comes before it.
+            // Within the lock, so that no newer value precedes it.
             if let value = state.value { continuation.yield(value) }
             return state.lastReader
         }
@@ -55,7 +55,7 @@ public final class CurrentValue<Value: Sendable>: Sendable {
 }
 
 extension CurrentValue where Value: Equatable {
-    /// Hands a value to everybody, unless it is the one there is.
+    /// Sets the value and sends it to all readers, unless it is unchanged.
     public func sendChange(_ value: Value) {
         if state.withLock({ $0.value != value }) { send(value) }
     }

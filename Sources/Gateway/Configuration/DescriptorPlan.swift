@@ -1,48 +1,78 @@
 import RTMP
 
-/// Divides the descriptors that the process may have at a time, so that viewers cannot take those that a show needs.
+/// Divides the process's file descriptors so that viewers cannot exhaust those that running rooms need.
 ///
-/// The system's library ends a process that cannot open one file more, so that the parts together always stay below the
-/// limit by `spare`.
+/// The sum of all parts stays `spare` below the limit, because some system libraries abort the process when a file
+/// cannot be opened.
 struct DescriptorPlan: Equatable {
-    /// Descriptors that nothing is given: what the system's libraries open for a moment.
+    /// Unassigned descriptors, for files that system libraries open briefly.
     static let spare = 16
 
-    /// What the process may have.
+    /// The most descriptors that the process may have open.
     let limit: Int
-    /// Connections by HTTP, and RTMP players.
+    /// HTTP connections and RTMP players.
     let viewers: Int
     /// RTMP connections that have neither published nor played yet.
     let waiting: Int
     /// Connections of hosts that publish.
     let hosts: Int
-    /// Connections of mixers, to the listeners of their own.
+    /// Mixers' connections to the mixer listeners.
     let mixers: Int
     /// Connections to the admin port.
     let admin: Int
 
-    /// Makes the plan.
+    /// Divides the descriptors.
     ///
     /// - Parameters:
-    ///   - limit: What the system allows (`RLIMIT_NOFILE`); 0 where it does not say.
-    ///   - threads: Event loops; each has descriptors of its own.
+    ///   - limit: The system's limit (`RLIMIT_NOFILE`); 0 if unknown.
+    ///   - threads: The number of event loops, each of which has descriptors of its own.
     init(limit: Int, threads: Int, configuration: GatewayConfiguration) {
         let limit = limit > 0 ? limit : 1 << 20
         self.limit = limit
-        // Listeners, databases, keys, logs, and what each loop has.
+        // Listeners, databases, keys, logs, and the descriptors of each event loop.
         let own = 56 + 4 * threads
-        // Hosts, mixers, pushes, recordings, pipes to children: all a quarter at most, for few rooms use them up.
+        // Hosts, mixers, pushes, recordings and pipes to child processes: at most a quarter in total.
         let show = min(3 * configuration.maximumHosts + 16 * configuration.maximumRooms, limit / 4)
         hosts = min(configuration.maximumHosts, max(1, show / 4))
         mixers = show / 2
         waiting = min(RTMPLimits().preAuthConnections, max(16, limit / 10))
         admin = min(256, max(8, limit / 64))
-        viewers = min(configuration.wantedViewerConnections, max(1, limit - own - Self.spare - show - waiting - admin))
+        viewers = min(configuration.desiredViewerConnections, max(1, limit - own - Self.spare - show - waiting - admin))
     }
 
-    /// The gate of all listeners that strangers reach.
+    /// The connection gate that all public listeners share.
     var gate: ConnectionGate { ConnectionGate(limit: viewers + waiting + hosts, viewers: viewers) }
 
-    /// The gate of the listeners for mixers.
+    /// The connection gate of the mixer listeners.
     var mixerGate: ConnectionGate { ConnectionGate(limit: mixers, viewers: mixers) }
+}
+
+extension GatewayConfiguration {
+    /// The address of the mixer listeners, whose ports only the gateway's own mixers are given.
+    static let mixerHost = "127.0.0.1"
+
+    /// Returns the limits for RTMP peers of the public listeners.
+    func rtmpLimits(_ plan: DescriptorPlan) -> RTMPLimits {
+        var limits = RTMPLimits()
+        limits.connections = plan.viewers + plan.waiting + plan.hosts
+        limits.preAuthConnections = plan.waiting
+        limits.preAuthConnectionsPerClient = clientWaiting == 0 ? nil : min(clientWaiting, max(1, plan.waiting / 2))
+        limits.playersPerClient = perClientLimit(clientPlayers, plan)
+        return limits
+    }
+
+    /// Returns the per-client limit for a setting; nil is unlimited.
+    ///
+    /// The limit is at most half of the viewers' connections, so that one client cannot take all of them.
+    func perClientLimit(_ setting: Int, _ plan: DescriptorPlan?) -> Int? {
+        guard setting > 0 else { return nil }
+        return min(setting, max(1, (plan?.viewers ?? .max) / 2))
+    }
+
+    /// The number of viewer connections to provide for.
+    ///
+    /// A browser's player uses up to three connections and its page a few more; API requests need some at any time.
+    var desiredViewerConnections: Int {
+        4 * maximumViewers + 1_000
+    }
 }

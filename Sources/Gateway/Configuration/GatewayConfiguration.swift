@@ -1,11 +1,14 @@
+import FanOut
+import Recording
 public import Stage
+import ViewershipStore
+import Webhooks
 
-/// Everything an operator can set.
+/// The gateway's settings.
 ///
-/// Each value comes from the command line, else from the environment (`FOOTLIGHT_RTMP_PORT` for `rtmp.port`), else from
-/// the configuration file, else from the default given here.
+/// The precedence is: command line, environment (`FOOTLIGHT_RTMP_PORT` for `rtmp.port`), configuration file, default.
 public struct GatewayConfiguration: Sendable, Equatable {
-    /// `data.dir`: keys, tokens and what must survive a restart.
+    /// `data.dir`: the folder for keys, tokens, databases and recordings.
     public var dataDirectory = "footlight-data"
     /// `host`: the address the RTMP and HTTP listeners bind to.
     public var host = "127.0.0.1"
@@ -23,123 +26,125 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var tlsKey: String?
     /// `fanout.tick`: milliseconds between two writes to a viewer, 0 to 1000.
     ///
-    /// With 66 two pictures of a program with 30 a second leave together, which halves the writes; 33 sends each at once.
+    /// At 30 frames per second, 66 sends two frames per write, which halves the number of writes; 33 sends each at
+    /// once.
     public var fanOutTick = 66
-    /// `fanout.viewers`: most viewers let in at a time; whom a cache in front answers is none of them.
+    /// `fanout.viewers`: the most concurrent viewers; those served by a cache in front do not count.
     public var maximumViewers = 20_000
-    /// `outputs.allow_private`: whether outputs that operators name may push to private and loopback addresses, on any port.
+    /// `outputs.allow_private`: whether operators' outputs may push to private and loopback addresses, on any port.
     public var allowsPrivateOutputs = false
-    /// `assets.allow_private`: whether pictures and music that operators name by URL may come from private and loopback
-    /// addresses, on any port but this gateway's own.
+    /// `assets.allow_private`: whether images and music that operators name by URL may come from private and loopback
+    /// addresses, on any port but the gateway's own.
     public var allowsPrivateAssets = false
-    /// `room.idle`: seconds a program that nobody watches or records goes on without a host before its mixer is stopped.
+    /// `room.idle`: seconds after which the mixer of a room without hosts, viewers and recording is stopped.
     public var roomIdle = 300
-    /// `rooms.maximum`: most rooms in progress at a time.
+    /// `rooms.maximum`: the most rooms in progress.
     public var maximumRooms = 200
-    /// `rooms.call.audio_on`, `video_on`, `speaker_on`, `audio_output_on` and `camera_position`: what clients begin with whose
-    /// users have not chosen, in rooms that do not say it.
+    /// `rooms.call.audio_on`, `video_on`, `speaker_on`, `audio_output_on` and `camera_position`: the clients' initial
+    /// device state where neither the user nor the room has set it.
     public var callSettings = CallSettings()
-    /// `rooms.ad_hoc`: whether whoever joins a room that is not there makes it.
+    /// `rooms.ad_hoc`: whether joining a room that does not exist creates it.
     public var makesRoomsAdHoc = false
-    /// `hosts.maximum`: most connections of hosts at a time, over all rooms.
+    /// `hosts.maximum`: the most host connections, over all rooms.
     public var maximumHosts = 2_000
-    /// `livestreams.maximum`: most livestreams at a time, over all rooms.
+    /// `livestreams.maximum`: the most livestreams, over all rooms.
     public var maximumLivestreams = 100
-    /// `limits.cpu_ceiling`: the part of the machine's cores, in percent, that the mixers may have together; 0 is no limit.
+    /// `limits.cpu_ceiling`: the share of the machine's cores for all mixers together, in percent; 0 is no limit.
     ///
-    /// A host beyond it is refused, so that the rooms on air keep what they need.
+    /// A host that would exceed it is refused, so that rooms on air keep their processor time.
     public var processorCeiling = 80
-    /// `limits.requests`: HTTP requests of one client per second in the long run, twice as many at once; 0 is no limit.
+    /// `limits.requests`: HTTP requests per second of one client, with bursts of twice as many; 0 is no limit.
     ///
-    /// A client is an address, or a network of IPv6 (/64); behind a server of `viewership.proxies`, or one on this machine
-    /// that says for whom it asks, the one that it names. Sessions behind its address add to it.
+    /// A client is an IPv4 address or an IPv6 /64 network. For requests that a server of `viewership.proxies` or a
+    /// proxy on this machine forwards, the client is the forwarded address. Each session behind the address raises the
+    /// limit.
     public var requestRate = 100
-    /// `limits.connections`: HTTP connections of one client at a time; 0 is no limit.
+    /// `limits.connections`: concurrent HTTP connections of one client; 0 is no limit.
     public var clientConnections = 256
-    /// `limits.players`: RTMP players of one client at a time; 0 is no limit.
+    /// `limits.players`: concurrent RTMP players of one client; 0 is no limit.
     public var clientPlayers = 64
     /// `limits.waiting`: RTMP connections of one client that neither publish nor play yet; 0 is no limit.
     public var clientWaiting = 20
-    /// `limits.sessions`: players of one client that have asked for a program and are not seen to watch it; 0 is no limit.
+    /// `limits.sessions`: players of one client that requested a program and are not proven to watch; 0 is no limit.
     public var clientSessions = 500
-    /// `limits.viewers`: viewers of one client without a token who count; further ones play uncounted, 0 is no limit.
+    /// `limits.viewers`: counted viewers of one client without a token; further ones play uncounted, 0 is no limit.
     public var clientViewers = 1_000
-    /// `limits.streams`: event streams of one client at a time, operators' and mixers' not counted; 0 is no limit.
+    /// `limits.streams`: concurrent event streams of one client, without operators' and mixers'; 0 is no limit.
     public var clientStreams = 128
-    /// `recordings.file_size`: MiB after which a recorded file ends at the next key picture.
+    /// `recordings.file_size`: MiB after which a recorded file ends at the next keyframe.
     public var recordingFileSize = 2_048
-    /// `recordings.file_length`: seconds after which a recorded file ends at the next key picture.
+    /// `recordings.file_length`: seconds after which a recorded file ends at the next keyframe.
     public var recordingFileLength = 3_600
-    /// `recordings.keep_size`: MiB of finished files that are kept, the oldest gone first; 0 keeps all.
-    public var recordingKeepSize = 0
-    /// `recordings.keep_age`: hours for which finished files are kept; 0 keeps them for good.
-    public var recordingKeepAge = 0
-    /// `recordings.reserve`: MiB of the disk that recordings leave free for the rest of the gateway.
+    /// `recordings.keep_size`: the most MiB of finished files; the oldest are deleted first, 0 keeps all.
+    public var recordingRetentionSize = 0
+    /// `recordings.keep_age`: hours after which finished files are deleted; 0 keeps all.
+    public var recordingRetentionAge = 0
+    /// `recordings.reserve`: MiB of disk space that recordings leave free.
     public var recordingReserve = 256
-    /// `viewership.keep_sessions`: days for which single playbacks are kept; minutes and broadcasts tell of nobody.
-    public var sessionKeepDays = 30
-    /// `viewership.keep_minutes`: days for which minutes and broadcasts are kept; 0 keeps them for good.
-    public var minuteKeepDays = 0
-    /// `viewership.regions`: a file in the MaxMind DB format that tells where viewers are; unset means that nobody knows.
+    /// `viewership.keep_sessions`: days for which sessions are stored; minutes and broadcasts hold no personal data.
+    public var sessionRetentionDays = 30
+    /// `viewership.keep_minutes`: days for which minutes and broadcasts are stored; 0 keeps all.
+    public var minuteRetentionDays = 0
+    /// `viewership.regions`: a MaxMind DB file that maps addresses to regions; nil leaves regions unknown.
     public var regionDatabase: String?
-    /// `viewership.proxies`: addresses and networks of servers in front, which say by `X-Forwarded-For` where a viewer is.
+    /// `viewership.proxies`: addresses and networks of servers in front, whose `X-Forwarded-For` is trusted.
     ///
-    /// Nobody else is believed. What one client may ask and how often it may try to log in goes by the same address, and
-    /// only those servers, and what runs on this machine, may send beats.
+    /// Client limits and login limits use the forwarded address. Access log lines are accepted from these servers and
+    /// from this machine only.
     public var trustedProxies: [String] = []
-    /// `viewership.proxies_cache`: whether servers in front may answer requests for media from a cache.
+    /// `viewership.proxies_cache`: whether servers in front may answer media requests from a cache.
     ///
-    /// Where none does, false: then who asks for playlists alone is no viewer behind those servers either.
+    /// With false, a session behind those servers is not counted by its playlist requests alone.
     public var proxiesCache = true
-    /// `viewership.session_paths`: whether players that come directly are given addresses that name their session in the
-    /// path, so that it is known of each what it was sent of media.
+    /// `viewership.session_paths`: whether the media URLs of direct players carry their session in the path, so that
+    /// the media sent to each session is known.
     ///
-    /// Where a cache stands in front that adds neither `X-Forwarded-For`, `Forwarded` nor `Via`, false: it would keep each
-    /// segment once for every viewer.
+    /// With false, a cache in front that adds none of `X-Forwarded-For`, `Forwarded` and `Via` stores each segment once
+    /// rather than once per viewer.
     public var namesSessionsInPaths = true
-    /// `viewership.region_header`: the field in which those servers say the country of a viewer, such as `CF-IPCountry`.
+    /// `viewership.region_header`: the request header in which those servers send the country, such as `CF-IPCountry`.
     public var regionHeader: String?
-    /// `viewership.region`: where viewers are taken to be of whom nothing else tells it, `DE` or `US-CA`; unset means nowhere.
+    /// `viewership.region`: the region of viewers whose region is otherwise unknown, such as `DE` or `US-CA`.
     public var homeRegion: String?
-    /// `viewership.device_ids`: whether ids that players keep for their device (`did`) are used to tell viewers apart.
+    /// `viewership.device_ids`: whether players' device ids (`did`) distinguish viewers.
     ///
-    /// Who switches it on has asked the viewers for their consent.
-    public var takesDeviceIDs = false
-    /// `viewership.reports_alone`: whether players that are known by reports alone (CMCD), under names that they made up,
-    /// count although no media that they fetch is seen.
+    /// The operator is responsible for the viewers' consent.
+    public var usesDeviceIDs = false
+    /// `viewership.reports_alone`: whether players that are known by CMCD reports alone, under ids of their own making,
+    /// count without proof of media requests.
     ///
-    /// Behind a content network that tells nothing. Anybody can make such players up, as many as one address may have.
+    /// For a content network without logs. Any client can invent such players, up to the limit per address.
     public var countsReportsAlone = false
-    /// `viewership.robots`: a file with further words by which robots are told from viewers, one a line.
+    /// `viewership.robots`: a file with additional user agent patterns of robots, one per line.
     public var robotList: String?
-    /// `viewership.log_lateness`: seconds after which a line of a content network's log comes too late to count.
+    /// `viewership.log_lateness`: seconds after which a CDN log line is too late to count.
     public var logLateness = 90
-    /// `viewership.beats_port`: UDP on `host`, where a server in front of this one reports by syslog who asked for playlists.
+    /// `viewership.beats_port`: the UDP port on `host` for syslog access log lines of a server in front.
     ///
-    /// Unset means that nobody does.
-    public var beatsPort: Int?
+    /// Nil turns the listener off.
+    public var accessLogPort: Int?
     /// `webhooks.allow_private`: whether webhooks may be posted to private and loopback addresses, on any port.
     public var allowsPrivateWebhooks = false
     /// `webhooks.allow_http`: whether webhooks may be posted without TLS.
     public var allowsPlainWebhooks = false
-    /// `webhooks.maximum`: most webhooks there may be.
+    /// `webhooks.maximum`: the most webhooks.
     public var maximumWebhooks = 20
-    /// `webhooks.queue`: most messages that wait for one webhook; beyond them the oldest are dropped and counted.
+    /// `webhooks.queue`: the most pending messages per webhook; beyond it the oldest are dropped and counted.
     public var webhookQueue = 10_000
-    /// `webhooks.thresholds`: numbers of viewers of which webhooks are told when a broadcast reaches them.
+    /// `webhooks.thresholds`: viewer counts at which webhooks receive an event.
     public var webhookThresholds = [10, 100, 1_000, 10_000]
-    /// `mixer.confinement`: `on` confines mixers as far as the system can, `required` starts none that is not confined in
-    /// full, `off` confines none.
+    /// `mixer.confinement`: `on` confines mixers as far as the system supports it, `required` starts no mixer that is
+    /// not fully confined, `off` confines none.
     public var mixerConfinement = "on"
-    /// `mixer.memory`: MiB that a mixer may fill; 0 is no limit.
+    /// `mixer.memory`: the memory limit of a mixer in MiB; 0 is no limit.
     ///
-    /// Unset means 4096, or half of the machine's memory where that is less.
+    /// Nil means 4096, or half of the machine's memory if that is less.
     public var mixerMemory: Int?
-    /// `core_dumps`: whether a crash of the gateway may leave a core file, and debuggers of its user may look into it.
+    /// `core_dumps`: whether the gateway may write core files and be inspected by its user's debuggers.
     public var writesCores = false
-    /// `auth.retired_keys`: the folder with keys that sign no tokens any more but still verify them.
+    /// `auth.retired_keys`: the folder of keys that verify tokens but no longer sign any.
     ///
-    /// Unset means `retired-keys` in the data folder.
+    /// Nil means `retired-keys` in the data folder.
     public var retiredKeys: String?
     /// `cors.origins`: web origins whose pages may use the API, such as `https://app.example`.
     public var allowedOrigins: [String] = []
@@ -148,7 +153,7 @@ public struct GatewayConfiguration: Sendable, Equatable {
     /// `log.level`: trace, debug, info, notice, warning, error or critical.
     public var logLevel = "info"
 
-    /// Keys of the configuration file that no setting has, in alphabetical order.
+    /// The keys of the configuration file that no setting uses, sorted.
     public var unknownKeys: [String] = []
 
     static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
@@ -156,8 +161,73 @@ public struct GatewayConfiguration: Sendable, Equatable {
     /// The defaults.
     public init() {}
 
-    /// The folder of retired keys, the default resolved.
+    /// The folder of retired keys, with the default resolved.
     public var resolvedRetiredKeys: String {
         retiredKeys ?? dataDirectory + "/retired-keys"
+    }
+}
+
+extension ClientTrustPolicy {
+    /// Makes the policy from the gateway's settings.
+    init(_ configuration: GatewayConfiguration, tokens: ViewerTokens) {
+        // Invalid networks were rejected when the settings were read. Without any, no forwarded address is trusted.
+        var proxies =
+            TrustedProxies(configuration.trustedProxies, regionHeader: configuration.regionHeader) ?? TrustedProxies()
+        proxies.cacheMedia = configuration.proxiesCache
+        self.init(
+            proxies: proxies,
+            usesDeviceIDs: configuration.usesDeviceIDs,
+            namesSessionsInPaths: configuration.namesSessionsInPaths,
+            bearer: { token, room in try await tokens.bearer(of: token, watching: room) }
+        )
+    }
+}
+
+extension HTTPLimits {
+    /// Makes the limits of one client from the gateway's settings.
+    init(_ configuration: GatewayConfiguration, plan: DescriptorPlan?) {
+        let rate = Double(configuration.requestRate)
+        self.init(
+            requests: rate > 0 ? (perSecond: rate, burst: 2 * rate) : nil,
+            connections: configuration.perClientLimit(configuration.clientConnections, plan)
+        )
+    }
+}
+
+extension HistoryStoreConfiguration {
+    /// Makes the configuration from the gateway's settings.
+    init(_ configuration: GatewayConfiguration, path: String) {
+        self.init(
+            path: path,
+            sessionRetention: Double(configuration.sessionRetentionDays) * 86_400,
+            minuteRetention: Double(configuration.minuteRetentionDays) * 86_400
+        )
+    }
+}
+
+extension RecordingConfiguration {
+    /// Makes the configuration from the gateway's settings.
+    init(_ configuration: GatewayConfiguration) {
+        let (size, age) = (configuration.recordingRetentionSize, configuration.recordingRetentionAge)
+        self.init(
+            folder: configuration.dataDirectory + "/recordings",
+            fileBytes: configuration.recordingFileSize << 20,
+            fileSeconds: Double(configuration.recordingFileLength),
+            maximumStoredBytes: size == 0 ? nil : size << 20,
+            retentionSeconds: age == 0 ? nil : Double(age) * 3600,
+            reservedBytes: configuration.recordingReserve << 20
+        )
+    }
+}
+
+extension WebhookConfiguration {
+    /// Makes the configuration from the gateway's settings.
+    init(_ configuration: GatewayConfiguration, path: String) {
+        self.init(
+            path: path,
+            allowsPlainHTTP: configuration.allowsPlainWebhooks,
+            maximumEndpoints: configuration.maximumWebhooks,
+            maximumPending: configuration.webhookQueue
+        )
     }
 }

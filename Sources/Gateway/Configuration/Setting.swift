@@ -1,34 +1,33 @@
 import Configuration
 import Stage
 
-/// One setting: what it is called, what values it takes, and what it does.
+/// One setting: its key, its values and its effect.
 ///
-/// From the table of all of them, `Setting.all`, come what is read, what `footlight check-config` prints, and the list of
-/// settings in the documents.
+/// The table `Setting.all` is the source of the parser, of `footlight check-config` and of the settings reference.
 struct Setting: Sendable {
-    /// Its key in a configuration file, such as `rtmp.port`.
+    /// The key in a configuration file, such as `rtmp.port`.
     let key: String
-    /// What values it takes, in words.
+    /// A description of the valid values.
     let values: String
-    /// What it does, in one sentence.
+    /// The effect of the setting, in one sentence.
     let summary: String
-    /// Reads its value into a configuration; one that is not given leaves the default.
+    /// Reads the value into a configuration; without a value the default stays.
     let read: @Sendable (SettingReader, inout GatewayConfiguration) throws -> Void
-    /// Its value, as `check-config` prints it.
+    /// Returns the value, as `check-config` prints it.
     let text: @Sendable (GatewayConfiguration) -> String
 
-    /// Its value where none is given, as `check-config` prints it.
+    /// The default, as `check-config` prints it.
     var defaultText: String { text(GatewayConfiguration()) }
 
     private typealias Path<Value> = any WritableKeyPath<GatewayConfiguration, Value> & Sendable
 
     // MARK: Kinds of settings
 
-    /// The setting of a property.
+    /// Makes the setting of a property.
     ///
     /// - Parameters:
-    ///   - read: Its value, nil where none is given.
-    ///   - text: A value as `check-config` prints it.
+    ///   - read: Returns the value; nil without one.
+    ///   - text: Returns a value, as `check-config` prints it.
     private static func of<Value: Sendable>(
         _ path: Path<Value>,
         _ key: String,
@@ -53,7 +52,7 @@ struct Setting: Sendable {
         of(path, key, words(range), summary, read: { try $0.int(key, in: range) }, text: { String($0) })
     }
 
-    /// - Parameter unset: What no value stands for.
+    /// - Parameter unset: The text for no value.
     private static func number(
         _ key: String,
         _ path: Path<Int?>,
@@ -85,7 +84,7 @@ struct Setting: Sendable {
         of(path, key, "true, false", summary, read: { try $0.bool(key) }, text: { "\($0)" })
     }
 
-    /// A flag that is on unless it is set.
+    /// Makes a flag that is on by default.
     private static func flag(_ key: String, _ path: Path<Bool?>, _ summary: String) -> Setting {
         of(path, key, "true, false", summary) {
             try $0.bool(key).map(Optional.some)
@@ -145,7 +144,7 @@ struct Setting: Sendable {
 
     /// Every setting, in the order in which `check-config` prints them.
     static let all: [Setting] = [
-        .word("data.dir", \.dataDirectory, "a folder", "Holds keys, tokens and what must survive a restart."),
+        .word("data.dir", \.dataDirectory, "a folder", "Holds the keys, the tokens and all persistent state."),
         .word("host", \.host, "an address", "The address that the RTMP and HTTP ports are bound to."),
         .number("rtmp.port", \.rtmpPort, port, "RTMP; 0 picks a free port."),
         .number("http.port", \.httpPort, port, "HTTP: the API, the pages, HLS and HTTP-FLV; 0 picks a free port."),
@@ -157,13 +156,13 @@ struct Setting: Sendable {
             "fanout.tick",
             \.fanOutTick,
             0...1_000,
-            "Milliseconds between two writes to a viewer; 66 sends two frames at 30 per second together, 33 each at once."
+            "Milliseconds between writes to a viewer; at 30 frames/s 66 sends two frames together, 33 each at once."
         ),
         .number(
             "fanout.viewers",
             \.maximumViewers,
             1...1_000_000,
-            "Most viewers connected to this gateway at a time; those that a cache in front answers do not count."
+            "Maximum viewers connected to this gateway at a time; those served by a cache in front do not count."
         ),
         .flag(
             "outputs.allow_private",
@@ -173,20 +172,20 @@ struct Setting: Sendable {
         .flag(
             "assets.allow_private",
             \.allowsPrivateAssets,
-            "Operators' images and music may come from private and loopback addresses, on any port but the gateway's own."
+            "Operators' images and music may come from private and loopback addresses, except the gateway's ports."
         ),
         .number(
             "room.idle",
             \.roomIdle,
             0...86_400,
-            "Seconds after which the mixer of a room stops that has no host and that nobody watches or records."
+            "Seconds after which a room's mixer stops when the room has no host, viewer or recording."
         ),
-        .number("rooms.maximum", \.maximumRooms, 1...100_000, "Most rooms in progress at a time."),
+        .number("rooms.maximum", \.maximumRooms, 1...100_000, "Maximum rooms in progress at a time."),
         .flag("rooms.ad_hoc", \.makesRoomsAdHoc, "Joining a room that does not exist creates it."),
         .flag("rooms.call.audio_on", \.callSettings.isAudioOn, "Clients join with the microphone on."),
         .flag("rooms.call.video_on", \.callSettings.isVideoOn, "Clients join with the camera on."),
         .flag("rooms.call.speaker_on", \.callSettings.isSpeakerOn, "Clients join with the loudspeaker on."),
-        .flag("rooms.call.audio_output_on", \.callSettings.isAudioOutputOn, "Clients join with sound on."),
+        .flag("rooms.call.audio_output_on", \.callSettings.isAudioOutputOn, "Clients join with audio output on."),
         .of(
             \.callSettings.cameraPosition,
             "rooms.call.camera_position",
@@ -198,18 +197,18 @@ struct Setting: Sendable {
         } text: {
             ($0 ?? .front).rawValue
         },
-        .number("hosts.maximum", \.maximumHosts, 1...100_000, "Most hosts' connections at a time, over all rooms."),
+        .number("hosts.maximum", \.maximumHosts, 1...100_000, "Maximum host connections at a time, over all rooms."),
         .number(
             "livestreams.maximum",
             \.maximumLivestreams,
             0...100_000,
-            "Most livestreams at a time, over all rooms."
+            "Maximum livestreams at a time, over all rooms."
         ),
         .number(
             "limits.cpu_ceiling",
             \.processorCeiling,
             0...100,
-            "Percent of the machine's cores that all mixers may have together, beyond which hosts are refused; 0 is no limit."
+            "Percent of the machine's cores for all mixers together, beyond which hosts are refused; 0 is no limit."
         ),
         .number(
             "limits.requests",
@@ -229,7 +228,7 @@ struct Setting: Sendable {
             "limits.sessions",
             \.clientSessions,
             count,
-            "Players of one client that asked for a program and were not seen to watch it; 0 is no limit."
+            "Players of one client that requested a program and were not observed to watch it; 0 is no limit."
         ),
         .number(
             "limits.streams",
@@ -241,31 +240,31 @@ struct Setting: Sendable {
             "limits.viewers",
             \.clientViewers,
             count,
-            "Viewers of one client without a token who count, further ones play uncounted; 0 is no limit."
+            "Viewers of one client without a token that are counted, further ones play uncounted; 0 is no limit."
         ),
         .number(
             "recordings.file_size",
             \.recordingFileSize,
             1...1_048_576,
-            "MiB after which a recording goes on in a new file, at a keyframe."
+            "MiB after which a recording continues in a new file, at a keyframe."
         ),
         .number(
             "recordings.file_length",
             \.recordingFileLength,
             1...86_400,
-            "Seconds after which a recording goes on in a new file, at a keyframe."
+            "Seconds after which a recording continues in a new file, at a keyframe."
         ),
         .number(
             "recordings.keep_size",
-            \.recordingKeepSize,
+            \.recordingRetentionSize,
             0...1_073_741_824,
-            "MiB of finished files that are kept, the oldest are deleted first; 0 keeps all."
+            "MiB of finished files to keep, the oldest are deleted first; 0 keeps all."
         ),
         .number(
             "recordings.keep_age",
-            \.recordingKeepAge,
+            \.recordingRetentionAge,
             count,
-            "Hours for which finished files are kept; 0 keeps them for good."
+            "Hours to keep finished files; 0 keeps them forever."
         ),
         .number(
             "recordings.reserve",
@@ -275,27 +274,27 @@ struct Setting: Sendable {
         ),
         .number(
             "viewership.keep_sessions",
-            \.sessionKeepDays,
+            \.sessionRetentionDays,
             1...3_650,
-            "Days for which single playbacks are kept."
+            "Days to keep single playbacks."
         ),
         .number(
             "viewership.keep_minutes",
-            \.minuteKeepDays,
+            \.minuteRetentionDays,
             0...36_500,
-            "Days for which figures by minute and of broadcasts are kept; 0 keeps them for good."
+            "Days to keep figures by minute and of broadcasts; 0 keeps them forever."
         ),
         .word(
             "viewership.regions",
             \.regionDatabase,
             "a file",
-            "A file in the MaxMind DB format that tells where an address is."
+            "A file in the MaxMind DB format that maps addresses to regions."
         ),
         .words(
             "viewership.proxies",
             \.trustedProxies,
             "addresses, networks",
-            "Servers in front, whose `X-Forwarded-For` is believed and who may send beats."
+            "Servers in front, whose `X-Forwarded-For` is trusted and which may send access logs."
         ),
         .word(
             "viewership.region_header",
@@ -307,46 +306,46 @@ struct Setting: Sendable {
             "viewership.region",
             \.homeRegion,
             "`DE`, `US-CA`",
-            "The region of viewers of whom nothing else tells it."
+            "The region of viewers whose region is otherwise unknown."
         ),
         .flag(
             "viewership.device_ids",
-            \.takesDeviceIDs,
-            "The ids that players keep for their device (`did`) tell viewers apart, for which they have consented."
+            \.usesDeviceIDs,
+            "Device ids that players store (`did`) distinguish viewers; requires the viewers' consent."
         ),
         .flag(
             "viewership.proxies_cache",
             \.proxiesCache,
-            "Servers in front may answer requests for media from a cache, so that playlists alone prove a viewer."
+            "Servers in front may answer media requests from a cache, so that playlists alone prove a viewer."
         ),
         .flag(
             "viewership.session_paths",
             \.namesSessionsInPaths,
-            "Players that come directly get addresses with their session in the path; not for a cache that adds no header."
+            "Players that connect directly get URLs with the session in the path; not for a cache that adds no header."
         ),
         .flag(
             "viewership.reports_alone",
             \.countsReportsAlone,
-            "Players known by CMCD reports alone, under names that they made up, count without any media seen."
+            "Players known only by CMCD reports, under ids of their own choice, count without observed media."
         ),
         .word(
             "viewership.robots",
             \.robotList,
             "a file",
-            "A file with further words by which robots are told from viewers, one a line."
+            "A file with further words that identify robots, one per line."
         ),
         .number(
             "viewership.log_lateness",
             \.logLateness,
             1...600,
-            "Seconds after which a line of a content network's log comes too late to count."
+            "Seconds after which a line of a CDN's log is too late to count."
         ),
         .number(
             "viewership.beats_port",
-            \.beatsPort,
+            \.accessLogPort,
             port,
             unset: "off",
-            "UDP port on `host` where a server in front reports by syslog who asked for playlists."
+            "UDP port on `host` for the playlist access logs that a server in front sends by syslog."
         ),
         .flag(
             "webhooks.allow_private",
@@ -354,41 +353,41 @@ struct Setting: Sendable {
             "Webhooks may be posted to private and loopback addresses, on any port."
         ),
         .flag("webhooks.allow_http", \.allowsPlainWebhooks, "Webhooks may be posted without TLS."),
-        .number("webhooks.maximum", \.maximumWebhooks, 0...1_000, "Most webhooks."),
+        .number("webhooks.maximum", \.maximumWebhooks, 0...1_000, "Maximum webhooks."),
         .number(
             "webhooks.queue",
             \.webhookQueue,
             1...1_000_000,
-            "Most messages that wait for one webhook, beyond which the oldest are dropped and counted."
+            "Maximum messages queued for one webhook, beyond which the oldest are dropped and counted."
         ),
         .numbers(
             "webhooks.thresholds",
             \.webhookThresholds,
             1...1_000_000_000,
-            "Numbers of viewers that webhooks are told of when a broadcast reaches them."
+            "Numbers of viewers that are posted to webhooks when a broadcast reaches them."
         ),
         .word(
             "mixer.confinement",
             \.mixerConfinement,
             among: MixerConfinement.levels,
-            "Holds mixers to the system calls that they need: as far as the system can, or no mixer starts, or not at all."
+            "Restricts mixers to the system calls they need: if supported, or no mixer starts, or not at all."
         ),
         .number(
             "mixer.memory",
             \.mixerMemory,
             0...16_777_216,
             unset: "as the machine has",
-            "MiB of memory for a mixer, else 4096 or half of the machine's; 0 is no limit."
+            "MiB of memory for a mixer, by default the lower of 4096 and half of the machine's; 0 is no limit."
         ),
         .flag(
             "core_dumps",
             \.writesCores,
-            "A crash of the gateway may leave a core file, and debuggers of its user may look into it."
+            "A crash of the gateway may leave a core file, and debuggers of its user may attach to it."
         ),
         Setting(
             key: "auth.retired_keys",
             values: "a folder",
-            summary: "Keys that sign no tokens any more and still verify them."
+            summary: "Keys that no longer sign tokens and still verify them."
         ) { reader, configuration in
             configuration.retiredKeys = try reader.string("auth.retired_keys")
         } text: {
@@ -400,21 +399,21 @@ struct Setting: Sendable {
             "origins",
             "Web origins whose pages may use the API, such as `https://app.example`."
         ),
-        .number("threads", \.threads, 0...256, "Event loops; 0 takes one per core."),
+        .number("threads", \.threads, 0...256, "Number of event loops; 0 takes one per core."),
         .word(
             "log.level",
             \.logLevel,
             among: GatewayConfiguration.logLevels,
-            "The least severe messages that are logged."
+            "The lowest severity of messages that are logged."
         ),
     ]
 }
 
 extension GatewayConfiguration {
-    /// The effective values, a line each, as `check-config` prints them; private keys are named, never shown.
+    /// The effective values, one per line, as `check-config` prints them; private keys are masked.
     public var lines: [String] { Setting.all.map { "\($0.key): \($0.text(self))" } }
 
-    /// The list of all settings for the documents, a table in Markdown.
+    /// The settings reference, a table in Markdown.
     public static var reference: String {
         let head = ["| setting | values | default | what it does |", "|---|---|---|---|"]
         let rows = Setting.all.map { setting in

@@ -1,23 +1,24 @@
 import Dispatch
 public import Foundation
 import Glibc
+import Viewership
 
-/// The one folder in which a gateway keeps what must survive a restart, for its owner alone.
+/// The folder of a gateway's persistent files, readable by its owner only.
 public struct DataDirectory: Sendable {
     private static let secretLength = 32
-    /// Bits of a folder that many own, such as `/tmp`.
+    /// The sticky bit of shared folders such as `/tmp`.
     private static let sticky = 0o1000
 
-    /// Where the folder is.
+    /// The folder's path.
     public let path: String
-    /// The permissions that the folder had before they were narrowed to 0700; nil where they were not wider.
+    /// The folder's permissions before they were narrowed to 0700; nil if they were not wider.
     public let widerMode: Int?
 
-    /// Opens the folder, making it (mode 0700) when it is not there, and narrowing its permissions to that when it is.
+    /// Opens the folder; creates it with mode 0700, or narrows the permissions of an existing one to that.
     ///
-    /// A folder for everybody, such as `/tmp`, stays as it is.
+    /// A shared folder such as `/tmp` keeps its permissions.
     ///
-    /// - Throws: `DataDirectoryError.unwritable` when it cannot be made.
+    /// - Throws: `DataDirectoryError.unwritable` if the folder cannot be created.
     public init(_ path: String) throws {
         self.path = path
         do {
@@ -41,7 +42,7 @@ public struct DataDirectory: Sendable {
 
     private static let queue = DispatchQueue(label: "footlight.files", qos: .utility)
 
-    /// Does what reads or writes files on a queue of its own: a disk may hang, and the threads of tasks are few.
+    /// Runs file operations on a queue of its own, because a disk may hang and the concurrency pool has few threads.
     func onQueue<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { done in
             Self.queue.async { done.resume(with: Swift.Result(catching: work)) }
@@ -50,26 +51,26 @@ public struct DataDirectory: Sendable {
 
     // MARK: Secrets
 
-    /// A secret of 32 random bytes, made at the first start.
+    /// Returns a secret of 32 random bytes, created on first use.
     ///
-    /// A file that a power cut or a full disk left empty or too short is made anew as long as nothing was made with it.
+    /// A file that a power failure or a full disk left empty or short is replaced as long as no dependent file exists.
     ///
     /// - Parameters:
-    ///   - name: What it is for; also the file's name.
-    ///   - dependents: Files that are worthless without the secret.
-    /// - Throws: `DataDirectoryError` for a file that is no secret, or cannot be read or written.
+    ///   - name: The secret's purpose, which is also the file's name.
+    ///   - dependents: Files that are useless without the secret.
+    /// - Throws: `DataDirectoryError` for a damaged, unreadable or unwritable file.
     public func secret(_ name: String, for dependents: [String] = []) throws -> [UInt8] {
         let file = name + ".key"
         guard let data = try read(file) else { return try makeSecret(name) }
         if let secret = Data(base64Encoded: data.trimmed), secret.count == Self.secretLength { return [UInt8](secret) }
         guard data.count < Self.secretLength else { throw DataDirectoryError.unreadable(filePath(file)) }
         if let dependent = dependents.first(where: { size($0) > 0 }) {
-            throw DataDirectoryError.cutShort(filePath(file), filePath(dependent))
+            throw DataDirectoryError.truncated(filePath(file), filePath(dependent))
         }
         return try makeSecret(name)
     }
 
-    /// Puts a new secret of 32 random bytes in place of the one there is.
+    /// Replaces a secret with 32 new random bytes.
     @discardableResult
     func makeSecret(_ name: String) throws -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
@@ -80,17 +81,17 @@ public struct DataDirectory: Sendable {
 
     // MARK: Files
 
-    /// Writes a file whole or not at all: readers see the old content or the new, never a part, also after a power cut.
+    /// Writes a file atomically: readers see the old or the new content, also after a power failure.
     ///
-    /// Returns when the file and its name are on disk. The file belongs to the owner of the folder, also where root writes
-    /// it: a rotation by root leaves keys that the gateway can read.
+    /// Returns after the file and its directory entry are on disk. The file gets the owner of the folder even if root
+    /// writes it, so that the gateway can read keys that root has rotated.
     ///
-    /// - Parameter mode: The file's permissions, whatever the process masks out.
-    /// - Throws: `DataDirectoryError.unwritable`; the old content is still there then.
+    /// - Parameter mode: The file's permissions, regardless of the umask.
+    /// - Throws: `DataDirectoryError.unwritable`; the old content is then unchanged.
     public func write(_ data: Data, to name: String, mode: Int) throws {
         let target = filePath(name)
         let temporary = target + ".new"
-        // One of an earlier try.
+        // A leftover of an interrupted write.
         unlink(temporary)
         guard create(temporary, data, mode: mode_t(mode)), rename(temporary, target) == 0 else {
             unlink(temporary)
@@ -99,17 +100,18 @@ public struct DataDirectory: Sendable {
         Self.synchronise(folder: path)
     }
 
-    /// The content of a file; nil when there is none.
+    /// Returns the content of a file; nil if it does not exist.
     ///
-    /// - Throws: `DataDirectoryError.unopened` when it may be there but cannot be opened, as without descriptors left.
+    /// - Throws: `DataDirectoryError.unopened` if the file may exist but cannot be opened, such as without free
+    ///   descriptors.
     public func read(_ name: String) throws -> Data? {
         let path = filePath(name)
         if let data = FileManager.default.contents(atPath: path) { return data }
-        // Nothing is made anew in place of a file that could not be read.
+        // Only a missing file may be created: an unreadable one is an error.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor < 0 else {
             defer { close(descriptor) }
-            // It came meanwhile, or can be opened again.
+            // The file was created meanwhile, or can be opened again.
             guard let data = FileManager.default.contents(atPath: path) else {
                 throw DataDirectoryError.unopened(path, EIO)
             }
@@ -119,12 +121,12 @@ public struct DataDirectory: Sendable {
         return nil
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file if it exists.
     public func remove(_ name: String) {
         try? FileManager.default.removeItem(atPath: filePath(name))
     }
 
-    /// The path of a file in the folder.
+    /// Returns the path of a file in the folder.
     public func filePath(_ name: String) -> String {
         path + "/" + name
     }
@@ -134,11 +136,11 @@ public struct DataDirectory: Sendable {
         return attributes?[.size] as? Int ?? 0
     }
 
-    /// Makes a file that was not there, and waits until its content is on disk.
+    /// Creates a file that must not exist, and waits until its content is on disk.
     private func create(_ file: String, _ data: Data, mode: mode_t) -> Bool {
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { return false }
-        if geteuid() == 0 { giveToOwner(file) }
+        if geteuid() == 0 { changeOwner(file) }
         var isWhole = fchmod(descriptor, mode) == 0
         var rest = data[...]
         while isWhole, !rest.isEmpty {
@@ -146,12 +148,12 @@ public struct DataDirectory: Sendable {
             if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { isWhole = false }
         }
         isWhole = isWhole && fsync(descriptor) == 0
-        // On some file systems only this says that there was no room.
+        // Some file systems report a full disk only here.
         return close(descriptor) == 0 && isWhole
     }
 
-    /// Gives a file to whom the folder belongs; where that is not possible it stays root's.
-    private func giveToOwner(_ file: String) {
+    /// Gives a file the owner of the folder, if permitted.
+    private func changeOwner(_ file: String) {
         let folder = try? FileManager.default.attributesOfItem(atPath: path)
         guard let user = folder?[.ownerAccountID], let group = folder?[.groupOwnerAccountID] else { return }
         try? FileManager.default.setAttributes(
@@ -160,7 +162,7 @@ public struct DataDirectory: Sendable {
         )
     }
 
-    /// Waits until the names in a folder are on disk, on file systems that can.
+    /// Waits until the directory entries are on disk, where the file system supports it.
     private static func synchronise(folder: String) {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
@@ -169,32 +171,32 @@ public struct DataDirectory: Sendable {
     }
 }
 
-/// What is wrong with the data folder.
+/// An error of the data folder.
 public enum DataDirectoryError: Error, CustomStringConvertible {
     case unreadable(String)
-    /// A secret of which a part is missing, and a file that is worthless without it.
-    case cutShort(String, String)
+    /// A secret is incomplete, and a file depends on it.
+    case truncated(String, String)
     case unwritable(String)
-    /// Another gateway process uses the folder; its pid and the moment it began are nil where they are not known.
+    /// Another gateway process uses the folder; its pid and start time are nil if unknown.
     case inUse(String, pid: Int32?, since: Date?)
-    /// The file, and the system's number of the error.
+    /// A file cannot be opened: its path and errno.
     case unopened(String, Int32)
 
-    /// What is wrong, and what to do.
+    /// The problem and its remedy.
     public var description: String {
         switch self {
-        case .unreadable(let file): "\(file) is damaged; restore it, or remove it to have a new one made"
-        case .cutShort(let file, let dependent):
+        case .unreadable(let file): "\(file) is damaged; restore it, or remove it to create a new one"
+        case .truncated(let file, let dependent):
             """
-            \(file) is empty or cut short, and \(dependent) was made with it; restore it from a backup, or remove it to have \
-            a new one made: what was made with the old one is good no more
+            \(file) is empty or truncated, and \(dependent) depends on it; restore it from a backup, or remove it to \
+            create a new one, which invalidates \(dependent)
             """
         case .unopened(let file, let number): "\(file) cannot be read: \(String(cString: strerror(number)))"
         case .unwritable(let file): "\(file) cannot be written; check the folder's owner and free space"
         case .inUse(let folder, let pid, let since):
             "\(folder) is in use by another gateway"
                 + (pid.map { " (pid \($0)\(since.map { ", since " + $0.formatted(.iso8601) } ?? ""))" } ?? "")
-                + "; stop that one first, or give this one a folder of its own with --data-dir"
+                + "; stop it first, or choose another folder with --data-dir"
         }
     }
 }
@@ -202,5 +204,96 @@ public enum DataDirectoryError: Error, CustomStringConvertible {
 extension Data {
     fileprivate var trimmed: Data {
         Data(String(decoding: self, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines).utf8)
+    }
+}
+
+/// An exclusive lock on a data folder, held until this object is deallocated.
+///
+/// The lock is flock(2) on a file in the folder, which the kernel releases when the process ends. Child processes do
+/// not inherit it.
+final class DataDirectoryLock: Sendable {
+    /// The name of the lock file, which remains after the lock is released.
+    static let fileName = "gateway.lock"
+
+    /// The holder of the lock, as written in the file.
+    struct Holder: Codable, Equatable {
+        var pid: Int32
+        /// The time at which the holder locked the folder.
+        var since: Date
+    }
+
+    private let file: Int32
+    private let path: String
+
+    /// Locks a folder for this process; reads and changes nothing else in the folder.
+    ///
+    /// - Throws: `DataDirectoryError.inUse` if another process holds the lock; `unwritable` if the file cannot be
+    ///   opened or written.
+    init(_ directory: DataDirectory) throws(DataDirectoryError) {
+        let path = directory.filePath(Self.fileName)
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw .unwritable(path) }
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            let reason = errno
+            defer { close(file) }
+            guard reason == EWOULDBLOCK else { throw .unwritable(path) }
+            let holder = Self.holder(file)
+            throw .inUse(directory.path, pid: holder?.pid, since: holder?.since)
+        }
+        do {
+            let encoder = JSONEncoder()
+            encoder.dateEncodingStrategy = .iso8601
+            let holder = Holder(pid: ProcessInfo.processInfo.processIdentifier, since: Date())
+            let text = try encoder.encode(holder) + Data("\n".utf8)
+            let written = text.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
+            guard written == text.count, ftruncate(file, off_t(text.count)) == 0 else {
+                throw DataDirectoryError.unwritable(path)
+            }
+        } catch {
+            close(file)
+            throw .unwritable(path)
+        }
+        self.file = file
+        self.path = path
+    }
+
+    /// Whether the locked file is still at its path; false if the folder was deleted or replaced.
+    var isInPlace: Bool {
+        // The kernel resolves the link to the file's present path, and appends "(deleted)" for a removed file.
+        let place = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(file)")
+        return place == URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    }
+
+    deinit {
+        close(file)
+    }
+
+    private static func holder(_ file: Int32) -> Holder? {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = pread(file, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        // With unreadable text the error message lacks the holder only.
+        return try? decoder.decode(Holder.self, from: Data(bytes.prefix(count)))
+    }
+}
+
+/// The gateway's random secrets, created at the first start and stored in the data folder.
+struct GatewaySecrets: Sendable {
+    /// The key that signs access tokens.
+    let signingKey: [UInt8]
+    /// The key id (`kid`) of the signing key, which changes with each rotation.
+    let signingKeyName: String
+    /// The pepper of the stream key hashes.
+    let pepper: [UInt8]
+    /// The keys that sign viewers' session ids.
+    let sessionKeys: SessionKeys
+
+    init(_ directory: DataDirectory) throws {
+        signingKeyName = try KeyRotation.currentName(in: directory)
+        signingKey = try directory.secret("signing", for: [OperatorToken.fileName])
+        pepper = try directory.secret("pepper", for: ["rooms.sqlite"])
+        sessionKeys = try SessionKeyRing(directory).keys(at: Date())
     }
 }

@@ -1,16 +1,17 @@
 import Foundation
+import Synchronization
 
-/// Where a running gateway listens, as written to `endpoints.json` for whoever started it.
+/// The ports of a running gateway, as written to `endpoints.json`.
 public struct Endpoints: Codable, Sendable, Equatable {
-    /// Hosts and RTMP viewers.
+    /// RTMP for hosts and viewers.
     public var rtmpPort: Int
     /// API, HTTP-FLV and HLS.
     public var httpPort: Int
-    /// Metrics and health, on loopback.
+    /// Metrics and health, on 127.0.0.1.
     public var adminPort: Int
-    /// RTMP over TLS; nil when it is off.
+    /// RTMP over TLS; nil if it is off.
     public var rtmpsPort: Int?
-    /// The gateway's process.
+    /// The gateway's process id.
     public var pid: Int32
 
     static let fileName = "endpoints.json"
@@ -29,12 +30,48 @@ public struct Endpoints: Codable, Sendable, Equatable {
         try directory.write(try encoder.encode(self), to: Self.fileName, mode: 0o644)
     }
 
-    /// Removes the file if it is of this process: another gateway may have the folder's path by now.
-    static func removeOwn(from directory: DataDirectory) {
+    /// Removes the file if this process wrote it; another gateway may use the same path by now.
+    static func removeIfOwned(from directory: DataDirectory) {
         guard let data = try? directory.read(fileName),
-            // A file that cannot be read is nobody's that could be missed.
+            // An unreadable file is kept.
             (try? JSONDecoder().decode(Self.self, from: data))?.pid == ProcessInfo.processInfo.processIdentifier
         else { return }
         directory.remove(fileName)
+    }
+}
+
+/// The bound ports of the listeners, which become known one by one during startup.
+final class ListeningPorts: Sendable {
+    struct Ports: Sendable, Equatable {
+        var rtmp: Int?
+        var http: Int?
+        var admin: Int?
+        var rtmps: Int?
+        /// RTMP for mixers, on 127.0.0.1.
+        var mixerRTMP: Int?
+        /// HTTP for mixers, on 127.0.0.1.
+        var mixerHTTP: Int?
+
+        /// All known ports.
+        var all: [Int] { [rtmp, http, admin, rtmps, mixerRTMP, mixerHTTP].compactMap(\.self) }
+    }
+
+    private let ports = Mutex(Ports())
+    private let whenComplete: @Sendable (Ports) -> Void
+
+    /// - Parameter whenComplete: Called when all ports but that of RTMPS are known.
+    init(whenComplete: @escaping @Sendable (Ports) -> Void) {
+        self.whenComplete = whenComplete
+    }
+
+    var current: Ports { ports.withLock { $0 } }
+
+    func set(_ key: any WritableKeyPath<Ports, Int?> & Sendable, _ port: Int) {
+        let complete = ports.withLock { ports -> Ports? in
+            ports[keyPath: key] = port
+            let needed = [ports.rtmp, ports.http, ports.admin, ports.mixerRTMP, ports.mixerHTTP]
+            return needed.contains(nil) ? nil : ports
+        }
+        if let complete { whenComplete(complete) }
     }
 }

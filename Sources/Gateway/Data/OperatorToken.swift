@@ -1,47 +1,47 @@
 import ControlAPI
 import Foundation
 
-/// The token with which the operator of a fresh gateway begins, in a file of the data folder.
+/// The operator's first token, in a file of the data folder.
 enum OperatorToken {
     static let fileName = "operator.token"
-    /// Who bears it, in the audit log.
+    /// The token's identity, which the audit log shows.
     static let name = "operator"
-    /// Seconds for which it is good.
+    /// The token's lifetime in seconds.
     static let lifetime = 365.0 * 86_400
-    /// Seconds before its end at which the file gets a new one, so that nobody who reads the file is ever locked out.
+    /// Seconds before its expiry at which the token in the file is replaced.
     static let renewal = 14.0 * 86_400
 
-    /// What became of the file.
+    /// The result of checking the file.
     enum Outcome: Equatable {
-        /// It holds a good token, or there is none.
-        case kept
-        /// It has a new token; the one before is good until then, in seconds since 1970, or not at all.
+        /// The token is valid, or the file does not exist.
+        case unchanged
+        /// The file has a new token; the former one is valid until this time, in seconds since 1970, or not at all.
         case renewed(formerUntil: Double?)
     }
 
-    /// Writes the token at the first start, and a new one where it ends soon, or is refused.
+    /// Writes the token at the first start; replaces one that expires soon or is invalid.
     static func ensure(in directory: DataDirectory, tokens: AccessTokens) async throws -> Outcome {
         guard try directory.read(fileName) != nil else {
             try await write(to: directory, tokens: tokens)
-            return .kept
+            return .unchanged
         }
         return try await renew(in: directory, tokens: tokens)
     }
 
-    /// Writes a new token in place of one that ends soon, or is refused; a file that is not there is not made.
+    /// Replaces a token that expires soon or is invalid; does not create a missing file.
     static func renew(in directory: DataDirectory, tokens: AccessTokens) async throws -> Outcome {
-        guard let data = try directory.read(fileName) else { return .kept }
+        guard let data = try directory.read(fileName) else { return .unchanged }
         let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         let claims = try? await tokens.verify(text)
         let end = claims?.expiresAt ?? 0
-        guard end - Date().timeIntervalSince1970 < renewal else { return .kept }
+        guard end - Date().timeIntervalSince1970 < renewal else { return .unchanged }
         try await write(to: directory, tokens: tokens)
         return .renewed(formerUntil: claims?.expiresAt)
     }
 
-    /// Writes a new token, whole or not at all.
+    /// Writes a new token atomically.
     static func write(to directory: DataDirectory, tokens: AccessTokens) async throws {
-        let token = try await tokens.mintOperator(identity: name, expiresIn: lifetime)
+        let token = try await tokens.issueOperator(identity: name, expiresIn: lifetime)
         try directory.write(Data((token + "\n").utf8), to: fileName, mode: 0o600)
     }
 }

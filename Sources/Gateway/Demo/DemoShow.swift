@@ -1,17 +1,21 @@
 import Foundation
-import GatewayModel
+import FootlightModel
 import ServiceLifecycle
 import Synchronization
 
-/// A gateway with one room and two synthetic hosts on air, to look at.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Runs a gateway with one room and two synthetic hosts.
 public struct DemoShow: Sendable {
     private let configuration: GatewayConfiguration
     private let folder: DemoFolder
     private static let room = "demo"
 
-    /// Prepares the show; nothing is opened before it runs.
+    /// Prepares the demo without opening anything.
     ///
-    /// - Parameter folder: Removed when the show has ended, whether it was the data folder or not.
+    /// - Parameter folder: The temporary folder, which is removed at the end even if another data folder is configured.
     public init(_ configuration: GatewayConfiguration, folder: DemoFolder) {
         self.configuration = configuration
         self.folder = folder
@@ -19,21 +23,21 @@ public struct DemoShow: Sendable {
 
     /// Runs until SIGTERM or SIGINT.
     ///
-    /// - Throws: what kept the show from going on air, after the gateway has ended.
+    /// - Throws: The error that kept the demo from going on air, after the gateway has ended.
     public func run() async throws {
         defer { folder.remove() }
         let encoders = DemoEncoders()
         defer { encoders.end() }
-        let (listening, told) = AsyncStream.makeStream(of: Endpoints.self)
-        let opening = Opening {
+        let (listening, started) = AsyncStream.makeStream(of: Endpoints.self)
+        let startup = Startup {
             for await endpoints in listening { return try await goOnAir(endpoints, encoders: encoders) }
         }
-        try await GatewayService(configuration).run(beside: opening) { told.yield($0) }
-        if let failure = opening.failure { throw failure }
+        try await GatewayService(configuration).run(beside: startup) { started.yield($0) }
+        if let failure = startup.failure { throw failure }
     }
 
-    /// Puts the show on air and stays with it; without a show the gateway ends as it does on Ctrl-C.
-    private final class Opening: Service {
+    /// Puts the demo on air and runs until shutdown; on failure the gateway shuts down as on Ctrl-C.
+    private final class Startup: Service {
         private let goOnAir: @Sendable () async throws -> Void
         private let thrown = Mutex<(any Error)?>(nil)
 
@@ -41,7 +45,7 @@ public struct DemoShow: Sendable {
             self.goOnAir = goOnAir
         }
 
-        /// What kept the show from going on air; nil where nobody waited for it any more.
+        /// The error that kept the demo from going on air; nil after a shutdown.
         var failure: (any Error)? { thrown.withLock { $0 } }
 
         func run() async throws {
@@ -49,7 +53,7 @@ public struct DemoShow: Sendable {
                 try await cancelWhenGracefulShutdown(goOnAir)
                 try await gracefulShutdown()
             } catch {
-                // A show that is ended before it is on air has no fault.
+                // An interruption before the demo is on air is not an error.
                 guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
                 thrown.withLock { $0 = error }
             }
@@ -68,16 +72,16 @@ public struct DemoShow: Sendable {
         do {
             _ = try await api.post("/rooms", ["unique_name": room])
         } catch let refusal as DemoAPI.Refused where refusal.status == 409 {
-            // The room of an earlier demo was found again; its hosts join it anew.
+            // The room of an earlier demo still exists; its hosts join again.
         }
-        for (identity, name, look) in [("ada", "Ada", DemoEncoders.Look.bars), ("ben", "Ben", .gradients)] {
+        for (identity, name, pattern) in [("ada", "Ada", DemoEncoders.Pattern.bars), ("ben", "Ben", .gradients)] {
             let answer = try await api.post(
                 "/rooms/\(room)/participants",
                 ["identity": identity, "display_name": name, "mode": "SEND_AND_RECV"]
             )
             let joined = try WireJSON.decode(JoinAnswer.self, from: answer)
             guard let ingest = joined.ingest?.rtmp else { continue }
-            try encoders.start(look, address: "\(ingest.url)/\(ingest.streamKey)")
+            try encoders.start(pattern, address: "\(ingest.url)/\(ingest.streamKey)")
         }
         print("Waiting for the hosts and the program ...")
         fflush(nil)
@@ -104,16 +108,16 @@ public struct DemoShow: Sendable {
             Ctrl-C ends the show\(isKept ? "" : ", and removes what it kept; --data-dir DIR would keep it").
             """
         )
-        // Into a file or a pipe the addresses would otherwise come only with the end of the show.
+        // Without this, a redirected output would show the addresses only at the end.
         fflush(nil)
     }
 
-    /// The most time from the encoders' start to a program with both of them that players are given.
-    private static let patience = Duration.seconds(30)
+    /// The timeout from the encoders' start to a playable program with both hosts.
+    private static let startTimeout = Duration.seconds(30)
 
-    /// Asks the API and plays nothing: whoever looks at the figures is the first to be seen in them.
+    /// Polls the API without playing, so that the viewer count stays 0.
     private static func waitUntilOnAir(_ api: DemoAPI, encoders: DemoEncoders) async throws {
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + startTimeout
         while ContinuousClock.now < deadline {
             guard encoders.areRunning else { throw NotOnAir(reason: "ffmpeg, which plays the hosts, has ended") }
             let layout = try WireJSON.decode(LayoutResource.self, from: try await api.get("/rooms/\(room)/layout"))
@@ -128,5 +132,125 @@ public struct DemoShow: Sendable {
     private struct NotOnAir: Error, CustomStringConvertible {
         let reason: String
         var description: String { "The demo cannot go on air: \(reason)." }
+    }
+}
+
+/// The API client of the demo.
+struct DemoAPI {
+    let base: String
+    let token: String
+
+    struct Refused: Error, CustomStringConvertible {
+        var status = 0
+        let description: String
+    }
+
+    func get(_ path: String) async throws -> Data {
+        try await send("GET", path, body: nil)
+    }
+
+    func post(_ path: String, _ body: [String: String]) async throws -> Data {
+        try await send("POST", path, body: try JSONEncoder().encode(body))
+    }
+
+    private func send(_ method: String, _ path: String, body: Data?) async throws -> Data {
+        try Task.checkCancellation()
+        guard let url = URL(string: base + path) else { throw Refused(description: "bad address \(base + path)") }
+        var request = URLRequest(url: url, timeoutInterval: 10)
+        request.httpMethod = method
+        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        if let body {
+            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+            request.httpBody = body
+        }
+        let (status, data) = try await Self.answer(to: request)
+        guard (200..<300).contains(status) else {
+            throw Refused(status: status, description: String(decoding: data, as: UTF8.self))
+        }
+        return data
+    }
+
+    /// Waits for the response, also in a cancelled task, up to the request's timeout: cancelling a request of
+    /// FoundationNetworking may crash the process.
+    private static func answer(to request: URLRequest) async throws -> (status: Int, data: Data) {
+        try await withCheckedThrowingContinuation { continuation in
+            URLSession.shared.dataTask(with: request) { data, response, error in
+                if let data, let status = (response as? HTTPURLResponse)?.statusCode {
+                    continuation.resume(returning: (status, data))
+                } else {
+                    continuation.resume(throwing: error ?? Refused(description: "no answer"))
+                }
+            }.resume()
+        }
+    }
+}
+
+/// Two ffmpeg processes that publish as hosts until the demo ends.
+final class DemoEncoders: Sendable {
+    /// The synthetic video and tone of a host, cheap enough to encode in real time on any machine.
+    enum Pattern {
+        case bars
+        case gradients
+
+        fileprivate var videoSource: String {
+            switch self {
+            case .bars: "testsrc2=size=1280x720:rate=30"
+            case .gradients: "gradients=size=320x180:rate=30:speed=0.02:nb_colors=4:seed=7,scale=1280:720"
+            }
+        }
+
+        fileprivate var tone: Int {
+            switch self {
+            case .bars: 440
+            case .gradients: 660
+            }
+        }
+    }
+
+    private let running = Mutex<[Process]>([])
+
+    /// Starts an encoder that publishes to `address`.
+    func start(_ pattern: Pattern, address: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments =
+            ["ffmpeg", "-hide_banner", "-loglevel", "error", "-re"]
+            + ["-f", "lavfi", "-i", pattern.videoSource]
+            + ["-f", "lavfi", "-i", "sine=frequency=\(pattern.tone):sample_rate=48000"]
+            + ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-pix_fmt", "yuv420p", "-g", "60"]
+            + ["-b:v", "1500k", "-c:a", "aac", "-b:a", "96k", "-f", "flv", address]
+        process.standardInput = FileHandle.nullDevice
+        // ffmpeg's error messages contain the stream key.
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        running.withLock { $0.append(process) }
+    }
+
+    /// Whether every encoder is still running.
+    var areRunning: Bool { running.withLock { $0.allSatisfy(\.isRunning) } }
+
+    func end() {
+        let processes = running.withLock { running in
+            defer { running.removeAll() }
+            return running
+        }
+        for process in processes where process.isRunning { process.terminate() }
+    }
+}
+
+/// A temporary data folder of a demo, removed when the demo ends.
+public struct DemoFolder: Sendable {
+    /// The absolute path; the folder is created by the gateway.
+    public let path: String
+
+    /// Makes a unique path in the system's temporary folder.
+    public init() {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("footlight-demo-\(UUID().uuidString)").path
+    }
+
+    /// Removes the folder and its content if it exists.
+    func remove() {
+        // An error is ignored: the system cleans its temporary folder.
+        try? FileManager.default.removeItem(atPath: path)
     }
 }

@@ -3,7 +3,7 @@ import Stage
 import Synchronization
 import Viewership
 
-/// Writes a line and counts whenever a room's program leaves something out or takes it back.
+/// Logs and counts changes of a program's degradation level.
 ///
 /// Any thread.
 final class DegradationLog: Sendable {
@@ -25,14 +25,14 @@ final class DegradationLog: Sendable {
         self.logger = logger
     }
 
-    /// Takes in how a room is; nothing is written where its level is what it was.
-    func follow(_ view: RoomView) {
+    /// Records a room's present level; logs if it has changed.
+    func update(_ view: RoomView) {
         let level = view.load?.level ?? 0
         let found = rooms.withLock { rooms -> (before: Int, change: Change)? in
             var room = rooms[view.name] ?? Room()
             let before = room.level
             guard before != level else { return nil }
-            // On the way back to nothing the reason is the one that is over.
+            // On recovery the reason is that of the former level.
             let reason = view.load == nil ? "mixer_ended" : view.load?.reason ?? room.reason
             let change = Change(isWorse: level > before, reason: reason)
             room.changes[change, default: 0] += 1
@@ -43,7 +43,7 @@ final class DegradationLog: Sendable {
         guard let (before, change) = found else { return }
         logger.log(
             level: change.isWorse ? .warning : .notice,
-            change.isWorse ? "program leaves out more" : "program takes back what it left out",
+            change.isWorse ? "program degradation increased" : "program degradation decreased",
             metadata: [
                 "room": "\(view.name)", "from": "\(before)", "to": "\(level)", "reason": "\(change.reason)",
                 "work": "\(Int((view.load?.work ?? 0) * 100)) percent",
@@ -51,18 +51,18 @@ final class DegradationLog: Sendable {
         )
     }
 
-    /// Forgets a room that ended.
+    /// Removes a room that ended.
     func roomEnded(_ name: String) {
         rooms.withLock { $0[name] = nil }
     }
 
-    /// As Prometheus reads it.
+    /// The Prometheus counter of changes.
     var family: MetricFamily {
         let rooms = rooms.withLock { $0 }
         return MetricFamily(
             name: "footlight_mixer_degrade_changes_total",
             kind: .counter,
-            help: "Changes of what the program does without, by direction and reason.",
+            help: "Changes of the degradation level by direction and reason.",
             samples: rooms.sorted { $0.key < $1.key }.flatMap { name, room in
                 room.changes.sorted { $0.key.text < $1.key.text }.map { change, count in
                     MetricFamily.Sample(

@@ -1,6 +1,6 @@
 import Viewership
 
-/// Metrics as Prometheus reads them: text exposition format 0.0.4, or OpenMetrics 1.0 for those who ask for it.
+/// Renders metrics in the Prometheus text exposition format 0.0.4 or in OpenMetrics 1.0.
 enum PrometheusText {
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -14,7 +14,7 @@ enum PrometheusText {
         return text
     }
 
-    /// As OpenMetrics 1.0: a counter's family goes without `_total`, units are named, and the end is marked.
+    /// Returns OpenMetrics 1.0: counter families without `_total`, with units and an end marker.
     static func renderOpenMetrics(_ families: [MetricFamily]) -> String {
         var text = ""
         for family in families {

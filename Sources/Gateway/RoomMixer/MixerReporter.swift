@@ -1,4 +1,4 @@
-import GatewayModel
+import FootlightModel
 import Logging
 import Media
 import Mixer
@@ -8,34 +8,34 @@ import NIOPosix
 import Stage
 import Synchronization
 
-/// Tells the gateway what the mixer hears and sees, over one kept connection.
+/// Reports the mixer's audio levels and statistics to the gateway, over one persistent connection.
 ///
-/// It looks at the mixer; the mixer never waits for it.
+/// The reporter reads the mixer's state; the mixer never waits for it.
 final class MixerReporter: Sendable {
     private struct State {
-        var pacing: ReportPacing
-        var jumps = JumpPacing()
+        var throttle: ReportThrottle
+        var jumpThrottle = JumpThrottle()
         var channel: (any Channel)?
         var ticker: RepeatedTask?
         var isStopped = false
     }
 
-    /// A report ten times a second at most.
+    /// The interval between two ticks.
     private static let interval = TimeAmount.milliseconds(100)
 
-    private let source: RoomEvents.Source
+    private let source: RoomEventSubscription.Source
     private let loop: any EventLoop
     private let logger: Logger
     private let read: @Sendable () -> MixerReportBody
-    /// Takes the pictures that the gateway wants, as its answers name them.
-    private let takeWishes: Mutex<@Sendable (String) -> Void> = Mutex({ _ in })
-    private let state = Mutex(State(pacing: ReportPacing(now: .now())))
+    /// Handles the snapshot names that the gateway requests in its responses.
+    private let snapshotHandler: Mutex<@Sendable (String) -> Void> = Mutex({ _ in })
+    private let state = Mutex(State(throttle: ReportThrottle(now: .now())))
 
     /// - Parameters:
-    ///   - source: Where reports go to, and who reports.
-    ///   - read: What is true now; called on the event loop, must return at once.
+    ///   - source: The target and the token of the reports.
+    ///   - read: Returns the present report; called on the event loop, must not block.
     init(
-        source: RoomEvents.Source,
+        source: RoomEventSubscription.Source,
         group: any EventLoopGroup,
         logger: Logger,
         read: @escaping @Sendable () -> MixerReportBody
@@ -46,21 +46,21 @@ final class MixerReporter: Sendable {
         self.read = read
     }
 
-    /// Brings the pictures of the program to the gateway that its answers ask for.
-    func bringSnapshots(of mixer: ProgramMixer) {
+    /// Uploads the snapshots of the program that the gateway requests.
+    func sendSnapshots(of mixer: ProgramMixer) {
         var target = source
         target.path = source.path.replacing("/mixer/report", with: "/mixer/snapshot")
-        let poster = SnapshotPoster(source: target, group: loop)
-        takeWishes.withLock { take in
-            take = { [weak mixer] wishes in
-                if let mixer { poster.answer(wishes, with: mixer) }
+        let uploader = SnapshotUploader(source: target, group: loop)
+        snapshotHandler.withLock { handler in
+            handler = { [weak mixer] names in
+                if let mixer { uploader.upload(names, from: mixer) }
             }
         }
     }
 
-    fileprivate func wished(_ pictures: String) {
-        let take = takeWishes.withLock { $0 }
-        take(pictures)
+    fileprivate func requestSnapshots(_ names: String) {
+        let handler = snapshotHandler.withLock { $0 }
+        handler(names)
     }
 
     func start() {
@@ -83,10 +83,10 @@ final class MixerReporter: Sendable {
 
     private func tick() {
         let report = read()
-        noteJump(report.frames?.lost[MixerFrames.Loss.jump.rawValue] ?? 0)
-        let (action, channel) = state.withLock { state -> (ReportPacing.Action, (any Channel)?) in
+        reportJump(report.frames?.lost[MixerFrames.Loss.jump.rawValue] ?? 0)
+        let (action, channel) = state.withLock { state -> (ReportThrottle.Action, (any Channel)?) in
             guard !state.isStopped else { return (.none, nil) }
-            return (state.pacing.tick(report, now: .now()), state.channel)
+            return (state.throttle.tick(report, now: .now()), state.channel)
         }
         switch action {
         case .none:
@@ -96,14 +96,14 @@ final class MixerReporter: Sendable {
         case .send(let report):
             if let channel { send(report, on: channel) }
         case .close:
-            // Its closing says the rest.
+            // The close future reports the loss.
             if let channel { channel.close(promise: nil) } else { lost() }
         }
     }
 
-    private func noteJump(_ lost: Int) {
-        guard let pictures = state.withLock({ $0.jumps.look(at: lost, now: .now()) }) else { return }
-        logger.warning("the program was late and left out time", metadata: ["pictures": "\(pictures)"])
+    private func reportJump(_ lost: Int) {
+        guard let frames = state.withLock({ $0.jumpThrottle.update(lost: lost, now: .now()) }) else { return }
+        logger.warning("program was late and skipped frames", metadata: ["frames": "\(frames)"])
     }
 
     private func connect() {
@@ -112,7 +112,7 @@ final class MixerReporter: Sendable {
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHTTPClientHandlers()
-                    try channel.pipeline.syncOperations.addHandler(AnswerHandler(self))
+                    try channel.pipeline.syncOperations.addHandler(ReportResponseHandler(self))
                 }
             }
             .connect(host: source.host, port: source.port)
@@ -125,12 +125,12 @@ final class MixerReporter: Sendable {
     }
 
     private func connected(_ channel: any Channel) {
-        let isWanted = state.withLock { state in
-            guard !state.isStopped, state.pacing.connected() else { return false }
+        let isExpected = state.withLock { state in
+            guard !state.isStopped, state.throttle.connected() else { return false }
             state.channel = channel
             return true
         }
-        guard isWanted else { return channel.close(promise: nil) }
+        guard isExpected else { return channel.close(promise: nil) }
         channel.closeFuture.whenComplete { _ in self.lost() }
     }
 
@@ -139,8 +139,8 @@ final class MixerReporter: Sendable {
         do {
             body = ByteBuffer(bytes: try WireJSON.encode(report))
         } catch {
-            // A level that is no number; the next report has another one.
-            logger.warning("a report cannot be written", metadata: ["error": "\(error)"])
+            // A level that is not a number; the next report has another one.
+            logger.warning("report could not be encoded", metadata: ["error": "\(error)"])
             return answered(status: 0)
         }
         var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: source.path)
@@ -154,21 +154,21 @@ final class MixerReporter: Sendable {
     }
 
     fileprivate func answered(status: Int) {
-        let useless = state.withLock { state in state.pacing.answered(status: status) ? nil : state.channel }
-        // Another try comes, later each time: the room may not be there yet, or not any more.
-        useless?.close(promise: nil)
+        let failed = state.withLock { state in state.throttle.answered(status: status) ? nil : state.channel }
+        // The throttle retries with backoff: the room may not exist yet, or no longer.
+        failed?.close(promise: nil)
     }
 
     private func lost() {
         state.withLock { state in
             state.channel = nil
-            state.pacing.closed(now: .now(), jitter: .random(in: 0...1))
+            state.throttle.closed(now: .now(), chance: .random(in: 0...1))
         }
     }
 }
 
-/// Waits for the end of each answer; what it says beside its status is of no interest.
-private final class AnswerHandler: ChannelInboundHandler {
+/// Reads the status and the requested snapshots of each response.
+private final class ReportResponseHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
     private let reporter: MixerReporter
@@ -182,10 +182,274 @@ private final class AnswerHandler: ChannelInboundHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             status = Int(head.status.code)
-            if let wishes = head.headers.first(name: SnapshotPoster.fieldName) { reporter.wished(wishes) }
+            if let names = head.headers.first(name: SnapshotUploader.fieldName) { reporter.requestSnapshots(names) }
         case .body: break
         case .end: reporter.answered(status: status)
         }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}
+
+/// Decides when the mixer reports, and when it connects.
+///
+/// One report is under way at a time, and skipped ones are superseded by later ones. There are ten per second while a
+/// host is audible or the state changes, and one per second otherwise.
+struct ReportThrottle {
+    enum Action: Equatable {
+        case none
+        case connect
+        case send(MixerReportBody)
+        /// The response is overdue.
+        case close
+    }
+
+    private enum State {
+        case lost(until: MonotonicTime)
+        case connecting(since: MonotonicTime)
+        case idle
+        case waiting(since: MonotonicTime)
+    }
+
+    /// Seconds between two reports without changes.
+    private static let idleInterval = 1.0
+    /// The timeout of connecting and of a response, in seconds.
+    private static let timeout = 3.0
+    /// The level in dBFS below which changes are not reported.
+    private static let silenceLevel = -70.0
+    /// The first and the longest reconnect delay, in seconds.
+    private static let backoff = Backoff(initial: 0.1, maximum: 5)
+
+    private var state: State
+    private var failures = 0
+    private var last: (report: MixerReportBody, at: MonotonicTime)?
+
+    init(now: MonotonicTime) {
+        state = .lost(until: now)
+    }
+
+    /// Decides on the present report; called ten times per second.
+    mutating func tick(_ report: MixerReportBody, now: MonotonicTime) -> Action {
+        switch state {
+        case .lost(let until):
+            guard now >= until else { return .none }
+            state = .connecting(since: now)
+            return .connect
+        case .connecting(let since), .waiting(let since):
+            return now.seconds(since: since) > Self.timeout ? .close : .none
+        case .idle:
+            guard isDue(report, now: now) else { return .none }
+            state = .waiting(since: now)
+            last = (report, now)
+            return .send(report)
+        }
+    }
+
+    /// Records an open connection; returns whether it is to be used.
+    mutating func connected() -> Bool {
+        guard case .connecting = state else { return false }
+        state = .idle
+        // The connection may lead to another gateway process without state.
+        last = nil
+        return true
+    }
+
+    /// Records a response with this HTTP status; returns whether the connection is usable.
+    mutating func answered(status: Int) -> Bool {
+        guard case .waiting = state, (200..<300).contains(status) else { return false }
+        state = .idle
+        failures = 0
+        return true
+    }
+
+    /// Records a closed connection or a failed attempt.
+    ///
+    /// - Parameter chance: A random number from 0 to 1.
+    mutating func closed(now: MonotonicTime, chance: Double) {
+        if case .lost = state { return }
+        state = .lost(until: now.advanced(seconds: Self.backoff.delay(retry: failures, chance: chance)))
+        failures += 1
+    }
+
+    private func isDue(_ report: MixerReportBody, now: MonotonicTime) -> Bool {
+        guard let last, now.seconds(since: last.at) < Self.idleInterval else { return true }
+        guard report.participants.count == last.report.participants.count,
+            report.load?.level == last.report.load?.level
+        else { return true }
+        return zip(report.participants, last.report.participants).contains { new, old in
+            new.sid != old.sid || new.subscribed != old.subscribed || (new.audioLevel == nil) != (old.audioLevel == nil)
+                || max(new.audioLevel ?? Self.silenceLevel, old.audioLevel ?? Self.silenceLevel) > Self.silenceLevel
+        }
+    }
+}
+
+/// Limits the log lines about skipped program time to one in ten seconds.
+///
+/// An overloaded machine skips time every second, which would flood the log.
+struct JumpThrottle {
+    /// The shortest interval between two lines, in seconds.
+    static let spacing = 10.0
+
+    private var reported = 0
+    private var reportedAt: MonotonicTime?
+
+    /// Applies the number of frames that were skipped because the program was more than a second late.
+    ///
+    /// - Returns: The frames since the last line if a line is due; nil otherwise.
+    mutating func update(lost: Int, now: MonotonicTime) -> Int? {
+        guard lost > reported else { return nil }
+        if let reportedAt, now.seconds(since: reportedAt) < Self.spacing { return nil }
+        defer { reported = lost }
+        reportedAt = now
+        return lost - reported
+    }
+}
+
+extension MixerReportBody {
+    /// Returns the report with the sync of each host: that of the camera and microphone, else of the screen; both for a
+    /// host with both.
+    func adding(_ hosts: [MixerStatistics.Host]) -> MixerReportBody {
+        let inputs = Dictionary(hosts.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+        var report = self
+        for index in report.participants.indices {
+            let sid = report.participants[index].sid
+            let screen = RoomMirror.Input(participantSID: sid, source: .screen).id
+            let known = [sid, screen].compactMap { inputs[$0] }.filter { $0.offset != nil }
+            report.participants[index].sync = known.first.map { SyncResource($0) }
+            report.participants[index].screenSync = known.dropFirst().first.map { SyncResource($0) }
+        }
+        return report
+    }
+}
+
+extension MixerReportBody {
+    /// Returns the report with the peaks and loudness gains of the hosts with a microphone, and the program's level.
+    func adding(_ signals: [HostSignal], _ program: ProgramSignal) -> MixerReportBody {
+        func tenths(_ value: Double) -> Double { value.isFinite ? (value * 10).rounded() / 10 : HostSignal.silence }
+        let signals = Dictionary(signals.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+        var report = self
+        for index in report.participants.indices where report.participants[index].audioLevel != nil {
+            guard let signal = signals[report.participants[index].sid] else { continue }
+            report.participants[index].peak = tenths(signal.peak)
+            report.participants[index].levelling = tenths(signal.levelling)
+        }
+        report.program = ProgramLevelResource(peak: tenths(program.peak), limiting: tenths(program.limiting))
+        return report
+    }
+}
+
+extension MixerReportBody {
+    /// Returns the report with the mixer's load.
+    ///
+    /// - Parameter renditions: The statistics of the renditions.
+    func adding(_ load: ProgramLoad, cores: Double, renditions: [RenditionStatistics] = []) -> MixerReportBody {
+        var report = self
+        report.load = MixerLoadResource(
+            level: load.degradation.level,
+            reason: load.reason,
+            work: (load.ratio * 100).rounded() / 100,
+            cores: (cores * 100).rounded() / 100,
+            renditions: renditions.isEmpty
+                ? nil : renditions.map { RenditionLoadResource(name: $0.name, dropped: Int($0.droppedFrames)) }
+        )
+        return report
+    }
+}
+
+extension MixerReportBody {
+    /// Returns the report with the frame times and losses of the program.
+    func adding(_ frames: MixerFrames) -> MixerReportBody {
+        var report = self
+        report.frames = MixerFramesResource(
+            counts: frames.counts,
+            seconds: (frames.seconds * 1000).rounded() / 1000,
+            lost: Dictionary(uniqueKeysWithValues: frames.lost.map { ($0.key.rawValue, $0.value) })
+        )
+        return report
+    }
+}
+
+extension SyncResource {
+    /// Makes the resource, rounded to the precision of the measurement.
+    fileprivate init(_ host: MixerStatistics.Host) {
+        func tenths(_ value: Double) -> Double { value.isFinite ? (value * 10).rounded() / 10 : 0 }
+        self.init(
+            targetMS: tenths(host.jitterTarget),
+            offsetMS: tenths(host.offsetChange),
+            driftPPM: tenths(host.driftPartsPerMillion),
+            bufferMS: tenths(host.buffer),
+            late: Int(host.late),
+            duplicated: Int(host.framesRepeated),
+            dropped: Int(host.packetsDropped + host.framesDropped)
+        )
+    }
+}
+
+/// Encodes and uploads the snapshots that the gateway requests.
+///
+/// The gateway requests them in its responses to reports, in the header `fieldName`, as a comma-separated list such as
+/// `jpg-640`. Each is posted on a connection of its own; the gateway repeats the request for one that fails.
+struct SnapshotUploader: Sendable {
+    static let fieldName = "Footlight-Snapshots"
+    /// The timeout of an upload.
+    private static let deadline = TimeAmount.seconds(3)
+
+    private let source: RoomEventSubscription.Source
+    private let loop: any EventLoop
+
+    /// - Parameter source: The target and the token of the uploads.
+    init(source: RoomEventSubscription.Source, group: any EventLoopGroup) {
+        self.source = source
+        loop = group.next()
+    }
+
+    /// Uploads the snapshots that `field` names.
+    func upload(_ field: String, from mixer: ProgramMixer) {
+        for name in field.split(separator: ",").prefix(4) {
+            let parts = name.split(separator: "-")
+            guard parts.count == 2, let format = Snapshot.Format(rawValue: String(parts[0])), let width = Int(parts[1])
+            else { continue }
+            let name = String(name)
+            mixer.requestSnapshot(Snapshot(format, width: width > 0 ? width : nil)) { file in
+                if let file { post(file, as: name) }
+            }
+        }
+    }
+
+    private func post(_ file: ByteBuffer, as name: String) {
+        ClientBootstrap(group: loop)
+            .connectTimeout(source.connectDeadline)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                    try channel.pipeline.syncOperations.addHandler(ClosingHandler())
+                }
+            }
+            .connect(host: source.host, port: source.port)
+            .whenSuccess { channel in
+                var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "\(source.path)?picture=\(name)")
+                head.headers.add(name: "Host", value: "\(source.host):\(source.port)")
+                head.headers.add(name: "Authorization", value: "Bearer \(source.token)")
+                head.headers.add(name: "Content-Type", value: "application/octet-stream")
+                head.headers.add(name: "Content-Length", value: "\(file.readableBytes)")
+                head.headers.add(name: "Connection", value: "close")
+                channel.write(HTTPClientRequestPart.head(head), promise: nil)
+                channel.write(HTTPClientRequestPart.body(.byteBuffer(file)), promise: nil)
+                channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
+                let tooLate = channel.eventLoop.scheduleTask(in: Self.deadline) { channel.close(promise: nil) }
+                channel.closeFuture.whenComplete { _ in tooLate.cancel() }
+            }
+    }
+}
+
+/// Closes a connection after the response; the gateway repeats the request for a snapshot that it lacks.
+private final class ClosingHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .end = unwrapInboundIn(data) { context.close(promise: nil) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

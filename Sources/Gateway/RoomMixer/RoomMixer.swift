@@ -1,7 +1,7 @@
 import Codecs
 import Egress
 import Foundation
-import GatewayModel
+import FootlightModel
 import Logging
 import Media
 import Mixer
@@ -14,10 +14,10 @@ import Stage
 import Glibc
 #endif
 
-/// The mixer process of one room: reads every host's feed, follows the room's events, and pushes the program back.
+/// The mixer process of a room: reads the hosts' feeds, follows the room's events, and pushes the program.
 ///
-/// It speaks to the gateway as any other client would: RTMP in, RTMP out, server-sent events. It ends when its room
-/// ends, when it is asked to, or when the gateway that started it is gone.
+/// It is a regular client of the gateway: RTMP in, RTMP out, server-sent events. It ends with its room, on SIGTERM, or
+/// when the gateway that started it is gone.
 public struct RoomMixer: Sendable {
     private let room: String
     private let host: String
@@ -28,20 +28,22 @@ public struct RoomMixer: Sendable {
     private let recording: String?
     private let logger: Logger
 
-    /// The environment variable that carries the token, which must not show in the process list.
+    /// The environment variable of the token, which must not appear in the process list.
     static let tokenVariable = "FOOTLIGHT_MIXER_TOKEN"
-    /// Names the file in which the mixer marks whose media it is decoding.
-    static let marksVariable = "FOOTLIGHT_MIXER_MARKS"
-    /// Seconds beyond a room's linger time within which the gateway ends its mixer.
+    /// The environment variable of the file for the decode markers.
+    static let markersVariable = "FOOTLIGHT_MIXER_MARKS"
+    /// Seconds after the linger time within which the gateway ends its mixer.
     private static let lingerReserve = 10
-    /// Names a folder in which every mixer takes down what arrives at it; for finding faults.
+    /// The delays between attempts to open the room's event stream again; the gateway runs on the same machine.
+    private static let reconnectBackoff = Backoff(initial: 0.05, maximum: 5)
+    /// The environment variable of a folder in which mixers record their input, for debugging.
     static let recordingVariable = "FOOTLIGHT_MIXER_RECORD_ARRIVALS"
 
-    /// Prepares the mixer of `room`; the token comes from the environment.
+    /// Prepares the mixer of a room; the token comes from the environment.
     ///
     /// - Parameters:
-    ///   - recording: The file in which to take down what arrives; nil leaves it to the environment.
-    /// - Throws: `ConfigurationError` when there is no token.
+    ///   - recording: The file for recorded input; nil takes the folder of the environment.
+    /// - Throws: `ConfigurationError` without a token.
     public init(
         room: String,
         host: String,
@@ -70,93 +72,93 @@ public struct RoomMixer: Sendable {
         self.logger = logger
     }
 
-    /// Mixes until the room ends.
+    /// Runs until the room ends.
     public func run() async throws {
         CrashTrace.install()
-        Lifeline.watch()
+        ParentWatchdog.watch()
         #if DEBUG
-        MixerMisbehaviour.arm(logger)
+        MixerFaultInjection.arm(logger)
         #endif
         EgressLibraries.initialise()
         CodecLibraries.quiet()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let recorder = makeRecorder()
         defer { recorder?.close() }
-        let marks = ProcessInfo.processInfo.environment[Self.marksVariable].flatMap(WorkMarks.init)
-        var followed = FollowedRoom()
-        var show: MixedShow?
+        let markers = ProcessInfo.processInfo.environment[Self.markersVariable].flatMap(DecodeMarkers.init)
+        var mirror = RoomMirror()
+        var session: MixerSession?
         var failures = 0
-        while !followed.isEnded {
-            let stream = RoomEvents.open(events, group: group)
+        while !mirror.isEnded {
+            let stream = RoomEventSubscription.open(events, group: group)
             do {
                 for try await event in stream.events {
                     failures = 0
-                    followed.apply(event)
+                    mirror.apply(event)
                     let current =
-                        try show
-                        ?? MixedShow(
-                            followed.configuration,
+                        try session
+                        ?? MixerSession(
+                            mirror.configuration,
                             recorder: recorder,
-                            marks: marks,
+                            markers: markers,
                             push: push("program", to: room),
                             returns: returns,
                             renditions: { try push($0, to: "\(room)_\($0)") },
                             reporter: reporter(group),
                             assets: assets(group),
-                            onUselessAsset: { [logger] asset, reason in
+                            onUnusableAsset: { [logger] asset, reason in
                                 logger.warning(
-                                    "an asset is of no use",
+                                    "unusable asset",
                                     metadata: ["asset": "\(asset)", "reason": "\(reason)"]
                                 )
                             },
-                            onStuckDecoder: { [logger] input in
+                            onStalledDecoder: { [logger] input in
                                 logger.critical(
-                                    "a host's media holds its decoder up; the mixer ends",
+                                    "decoder stalled by a host's media; aborting the mixer",
                                     metadata: ["input": "\(input)"]
                                 )
-                                // Its mark is set: whoever supervises the mixer sees whose media that was.
+                                // The decode marker is set, so that the supervisor finds the host.
                                 abort()
                             },
                             feeds: feeds(group)
                         )
-                    show = current
-                    current.follow(followed)
-                    if followed.isEnded { break }
+                    session = current
+                    current.update(mirror)
+                    if mirror.isEnded { break }
                 }
-            } catch RoomEvents.End.refused(let status) where status == 404 || status == 401 || status == 403 {
-                logger.notice("the room cannot be followed any more", metadata: ["status": "\(status)"])
+            } catch RoomEventSubscription.End.refused(let status) where status == 404 || status == 401 || status == 403
+            {
+                logger.notice("room events are no longer accessible", metadata: ["status": "\(status)"])
                 break
-            } catch let error as RoomEvents.End {
+            } catch let error as RoomEventSubscription.End {
                 failures += 1
-                logger.warning("lost the room's events", metadata: ["error": "\(error)"])
-                let wait = min(5_000, 50 << min(failures, 7)) * Int.random(in: 80...120) / 100
-                try await Task.sleep(for: .milliseconds(wait))
+                logger.warning("lost the room's event stream", metadata: ["error": "\(error)"])
+                try await Task.sleep(for: .seconds(Self.reconnectBackoff.delay(retry: failures)))
             }
         }
-        // The gateway says when that is over; this is for one that does not.
-        if followed.isEnded, followed.linger > 0 {
-            try await Task.sleep(for: .seconds(followed.linger + Self.lingerReserve))
+        // Usually the gateway ends the mixer earlier.
+        if mirror.isEnded, mirror.linger > 0 {
+            try await Task.sleep(for: .seconds(mirror.linger + Self.lingerReserve))
         }
-        show?.stop()
+        session?.stop()
         try await group.shutdownGracefully()
     }
 
-    /// A recording that cannot be made keeps no show from going on.
+    /// Makes the recorder of the input; an error does not stop the program.
     private func makeRecorder() -> ArrivalRecorder? {
         guard let recording else { return nil }
         do {
             return try ArrivalRecorder(path: recording)
         } catch {
-            logger.warning("arrivals are not recorded", metadata: ["error": "\(error)"])
+            logger.warning("mixer input is not recorded", metadata: ["error": "\(error)"])
             return nil
         }
     }
 
-    private var events: RoomEvents.Source {
-        RoomEvents.Source(host: host, port: httpPort, path: "/v1/rooms/\(room)/events", token: token)
+    private var events: RoomEventSubscription.Source {
+        RoomEventSubscription.Source(host: host, port: httpPort, path: "/v1/rooms/\(room)/events", token: token)
     }
 
-    private func reporter(_ group: any EventLoopGroup) -> MixedShow.Reporter {
+    private func reporter(_ group: any EventLoopGroup) -> MixerSession.Reporter {
         var source = events
         source.path = "/v1/rooms/\(room)/mixer/report"
         return { [source, logger] read in
@@ -164,10 +166,10 @@ public struct RoomMixer: Sendable {
         }
     }
 
-    private func assets(_ group: any EventLoopGroup) -> MixedShow.Assets {
+    private func assets(_ group: any EventLoopGroup) -> MixerSession.Assets {
         let source = events
         let (folder, web) = ("/v1/rooms/\(room)/assets/", "/v1/rooms/\(room)/mixer/asset")
-        let fetch = AssetFetch()
+        let fetch = AssetFetcher()
         return { [source, logger] deliver in
             AssetReader(
                 group: group,
@@ -178,7 +180,7 @@ public struct RoomMixer: Sendable {
                         file.path = folder + name
                         return fetch.fetch(uploaded: file, asset.kind, on: loop)
                     }
-                    // The gateway asks for it, so that a mixer need reach nothing else.
+                    // The gateway fetches the URL, so that a mixer needs no other connections.
                     let url = asset.id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
                     file.path = "\(web)?kind=\(asset.kind.rawValue)&url=\(url)"
                     return fetch.fetch(uploaded: file, asset.kind, reserve: .seconds(2), on: loop)
@@ -193,7 +195,7 @@ public struct RoomMixer: Sendable {
             do {
                 return try push("return", to: ReturnFeedName(room: room, identity: identity).text)
             } catch {
-                logger.warning("a return feed has no address", metadata: ["error": "\(error)"])
+                logger.warning("return feed has no valid address", metadata: ["error": "\(error)"])
                 return nil
             }
         }
@@ -216,7 +218,7 @@ public struct RoomMixer: Sendable {
         }
     }
 
-    private func feeds(_ group: any EventLoopGroup) -> MixedShow.Feeds {
+    private func feeds(_ group: any EventLoopGroup) -> MixerSession.Feeds {
         { [room, host, rtmpPort, token] input, hostInput in
             let name = HostFeedName(room: room, participantSID: input.participantSID, source: input.source).text
             return HostReader(
@@ -224,6 +226,20 @@ public struct RoomMixer: Sendable {
                 group: group,
                 input: hostInput
             )
+        }
+    }
+}
+
+/// Ends a mixer when the gateway that started it is gone, which closes the socket on standard input.
+enum ParentWatchdog {
+    /// Exits this process as soon as the other end of the socket is closed.
+    static func watch() {
+        Thread.detachNewThread {
+            var byte: UInt8 = 0
+            while true {
+                let count = read(STDIN_FILENO, &byte, 1)
+                if count == 0 || (count < 0 && errno != EINTR) { exit(0) }
+            }
         }
     }
 }

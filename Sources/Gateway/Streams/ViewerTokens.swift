@@ -2,22 +2,22 @@ import ControlAPI
 import FanOut
 import Stage
 
-/// Whose tokens players show, for the count of the audience.
+/// Identifies viewers by the tokens of their players.
 struct ViewerTokens: Sendable {
     let tokens: AccessTokens
     let stage: RoomDirectory
 
-    /// Who shows the token to watch `name`.
+    /// Returns the bearer of a token that plays `name`.
     func bearer(of token: String, watching name: String) async throws(ViewerTokenRefusal) -> ViewerBearer {
         guard let claims = try? await tokens.verify(token) else { throw .invalid }
         guard claims.role != .operator else { throw .operatorToken }
         return bearer(claims, watching: name)
     }
 
-    /// Who shows a token with these claims to watch `name`.
+    /// Returns the bearer of a token with these claims that plays `name`.
     ///
-    /// The program is for everybody: a token for another room lets its bearer watch too, and says nothing of who that is,
-    /// only that it is no viewer where it is none.
+    /// Programs are public: a token of another room admits its bearer too, without its identity. Its role still
+    /// applies, so that a monitor does not count as a viewer.
     func bearer(_ claims: AccessClaims, watching name: String) -> ViewerBearer {
         let role: PlayerRequest.Role =
             switch claims.role {
@@ -30,7 +30,7 @@ struct ViewerTokens: Sendable {
         return ViewerBearer(identity: isKnown ? claims.identity : nil, role: role)
     }
 
-    /// - Parameter name: Of a room, or of a rendition of its program.
+    /// - Parameter name: The name of a room, or of a rendition's feed.
     private func isFor(_ name: String, _ claims: AccessClaims) -> Bool {
         guard let bound = claims.room else { return true }
         return [name, RenditionFeedName(played: name)?.room].compactMap(\.self).contains { room in

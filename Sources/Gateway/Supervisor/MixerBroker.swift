@@ -3,38 +3,37 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Connects the sockets of one mixer, which may not do that itself, and hears of what else was refused to it.
+/// Opens the connections of one confined mixer, and reports its refused system calls.
 ///
-/// A filter of system calls sees numbers, not the addresses that they point at. So a confined mixer's `connect` is caught,
-/// and the socket comes here together with a copy of the address, which nobody can change once it has been looked at. The
-/// socket it comes over is the mixer's standard input; when the gateway goes, however it goes, that ends, and so does the mixer.
+/// A seccomp filter sees numbers, not the addresses that they point to. A confined mixer's `connect` is therefore
+/// trapped, and its socket is sent here with a copy of the address, which the mixer cannot change after the check. The
+/// channel is the mixer's standard input: it closes when the gateway ends, and then the mixer exits.
 final class MixerBroker: Sendable {
-    /// What a mixer tried that it may not.
+    /// A refused system call.
     struct Refusal: Sendable, Equatable {
-        /// The system call.
+        /// The name of the system call.
         var call: String
-        /// Where a connection was to lead to.
+        /// The target of a refused connection.
         var target: SocketTarget?
-        /// Whether the mixer was ended for it.
+        /// Whether the mixer was killed for it.
         var isFatal: Bool
     }
 
-    /// Refusals of one mixer that are told; a flood of them is not.
+    /// The most reported refusals per mixer.
     private static let maximumReported = 16
-    /// Milliseconds for which a mixer is not served after a refusal or a message that is none, so that it cannot keep
-    /// this process busy.
+    /// The pause in milliseconds after a refusal or an invalid message, so that a mixer cannot keep this process busy.
     private static let penalty: UInt32 = 20
 
-    /// The socket for the mixer; closed by `started`.
+    /// The mixer's end of the socket pair; closed by `started`.
     let mixerEnd: Int32
-    /// Ours; nil once it is closed.
+    /// The gateway's end of the socket pair; nil after it is closed.
     private let end: Mutex<Int32?>
     private let targets: Set<SocketTarget>
     private let onRefusal: @Sendable (Refusal) -> Void
 
     /// - Parameters:
-    ///   - targets: Where the mixer may connect to.
-    ///   - onRefusal: Told what it tried beyond; called on a thread of its own.
+    ///   - targets: The allowed addresses.
+    ///   - onRefusal: Called with each refusal, on a thread of the broker.
     init(targets: Set<SocketTarget>, onRefusal: @escaping @Sendable (Refusal) -> Void) throws {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
@@ -45,20 +44,20 @@ final class MixerBroker: Sendable {
         self.onRefusal = onRefusal
     }
 
-    /// Serves the mixer, which has its end by now, until it is gone.
+    /// Serves the mixer, which has inherited its end, until it exits.
     func started() {
         close(mixerEnd)
         guard let socket = end.withLock({ $0 }) else { return }
         Thread.detachNewThread { self.serve(socket) }
     }
 
-    /// Lets go of a mixer that could not be started.
+    /// Closes both ends after a failed start.
     func abandon() {
         close(mixerEnd)
         closeEnd()
     }
 
-    /// Tells the mixer that it is over.
+    /// Closes the connection, which ends the mixer.
     func hangUp() {
         end.withLock { if let socket = $0 { _ = shutdown(socket, Int32(SHUT_RDWR)) } }
     }
@@ -72,7 +71,7 @@ final class MixerBroker: Sendable {
 
     private func serve(_ socket: Int32) {
         var (message, first, second) = (footlight_message(), Int32(-1), Int32(-1))
-        var told: [Refusal] = []
+        var reported: [Refusal] = []
         while footlight_message_receive(socket, &message, &first, &second) == 1 {
             defer { for file in [first, second] where file >= 0 { close(file) } }
             var refusal: Refusal?
@@ -93,8 +92,8 @@ final class MixerBroker: Sendable {
             default: usleep(Self.penalty * 1_000)
             }
             guard let refusal else { continue }
-            if told.count < Self.maximumReported, !told.contains(refusal) {
-                told.append(refusal)
+            if reported.count < Self.maximumReported, !reported.contains(refusal) {
+                reported.append(refusal)
                 onRefusal(refusal)
             }
             usleep(Self.penalty * 1_000)
@@ -113,7 +112,7 @@ final class MixerBroker: Sendable {
 
 /// An IP address with a port.
 struct SocketTarget: Sendable, Hashable, CustomStringConvertible {
-    /// In words, without brackets.
+    /// The address as text, without brackets.
     let address: String
     let port: UInt16
 
@@ -122,7 +121,7 @@ struct SocketTarget: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Reads a `sockaddr_in` or `sockaddr_in6`; nil for all others.
+    /// Reads a `sockaddr_in` or `sockaddr_in6`; nil for other families.
     init?(socketAddress bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= MemoryLayout<sockaddr_in>.size else { return nil }
         let family = Int32(bytes.loadUnaligned(as: sa_family_t.self))

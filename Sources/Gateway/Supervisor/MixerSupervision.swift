@@ -1,57 +1,52 @@
 import Media
 
-/// Decides when a room's mixer process starts, starts again, and stops.
+/// Decides when a room's mixer process is started, restarted and stopped.
 ///
-/// Events in, one action out; whoever holds this carries the action out. A mixer is wanted while the room has a host,
-/// for the idle time after, and for as long as anything else demands the program, which begins and goes on with a slate
-/// then. One that dies is started again at once; one that keeps dying, after a growing wait, so that a room that cannot
-/// run does not eat the machine. One that hangs is killed, which is a death like any other.
+/// Takes events and returns one action. A mixer runs while the room has a host, for the idle time after that, and while
+/// anything else demands the program, which shows a slate then. After a failure it is restarted at once; after
+/// consecutive failures with a growing backoff. A mixer that hangs is killed, which counts as a failure.
 struct MixerSupervision {
-    /// What wants a room's program, whoever is on stage.
+    /// A demand for a room's program, with or without hosts.
     enum Demand: Sendable, CaseIterable {
-        /// Its livestream is on.
+        /// The livestream is on.
         case livestream
-        /// It is recorded, by command.
+        /// The recording was started by an API command.
         case recording
-        /// Its playlist was started by command.
+        /// The playlist was started by an API command.
         case hls
-        /// Somebody is there early, and the room has a slate of its own to see until the first host comes; or the program
-        /// was on the air before the gateway restarted.
+        /// Viewers wait for the first host and the room has a starting slate, or the program was on air before the
+        /// gateway restarted.
         case opening
-        /// Somebody watches it: it goes on for them, and is not begun, for it may come from elsewhere.
+        /// Viewers watch the program: it continues for them but is not started, because another publisher may provide
+        /// it.
         case viewers
     }
 
     enum Action: Equatable {
         case none
-        /// Start a process that publishes with this epoch.
+        /// Start a process with this epoch.
         case start(epoch: UInt64)
         /// Ask the running process to end.
         case stop
-        /// End a process that did not when asked.
+        /// Kill a process that did not end.
         case kill
-        /// End a process that hangs, without asking; another one is started when it is gone.
+        /// Kill a process that hangs; another one is started after its exit.
         case replace(MixerLiveness.Hang)
     }
 
     struct Configuration: Equatable {
-        /// Seconds the program goes on without a host.
+        /// Seconds for which the program continues without a host.
         var idle = 300.0
-        /// A process that ran for this many seconds was healthy: the next failure counts as the first.
+        /// Seconds of operation after which the number of consecutive failures is reset.
         var healthy = 30.0
-        /// Seconds a process gets to end by itself.
-        var patience = 5.0
-        /// The first wait after a second failure, in seconds, and the most any wait grows to.
-        var wait = (first: 0.1, most: 10.0)
-        /// When a process counts as hung.
+        /// Seconds within which a process must end after a stop.
+        var stopTimeout = 5.0
+        /// The delays from the second consecutive failure on.
+        var backoff = Backoff(initial: 0.1, maximum: 10)
+        /// The limits of the hang detection.
         var liveness = MixerLiveness.Configuration()
-        /// A room whose process has failed so often in a row is in trouble.
-        var trouble = 3
-
-        static func == (left: Configuration, right: Configuration) -> Bool {
-            left.idle == right.idle && left.healthy == right.healthy && left.patience == right.patience
-                && left.wait == right.wait && left.liveness == right.liveness && left.trouble == right.trouble
-        }
+        /// The number of consecutive failures from which the room counts as failing.
+        var failureThreshold = 3
     }
 
     private enum State {
@@ -59,7 +54,7 @@ struct MixerSupervision {
         case running(since: MonotonicTime)
         case waiting(until: MonotonicTime)
         case stopping(since: MonotonicTime)
-        /// It hung and was killed, and is not gone yet.
+        /// The process hung and was killed, and has not exited yet.
         case replacing(since: MonotonicTime)
     }
 
@@ -68,18 +63,18 @@ struct MixerSupervision {
     private var hasHost = false
     private var demands: Set<Demand> = []
     private var isEnded = false
-    /// The room has ended, and its program goes on for a while; a process that dies now is the last one.
+    /// The room has ended, and its program lingers; a process that fails now is not restarted.
     private var isLingering = false
-    /// Since when there has been no host, or since the last viewer left; nil where neither was there.
-    private var hostless: MonotonicTime?
+    /// The time at which the last host or viewer left; nil without one.
+    private var hostlessSince: MonotonicTime?
     private var failures = 0
     private var liveness: MixerLiveness
-    /// The epoch of the latest process; each has a higher one than all before it.
+    /// The epoch of the latest process; each is higher than all before.
     private(set) var epoch: UInt64
-    /// Processes started again after they died by themselves.
+    /// The number of restarts after failures.
     private(set) var restarts: UInt64 = 0
 
-    /// - Parameter firstEpoch: Higher than any epoch an earlier gateway process used for the room.
+    /// - Parameter firstEpoch: An epoch above that of any earlier gateway process.
     init(configuration: Configuration, firstEpoch: UInt64) {
         self.configuration = configuration
         liveness = MixerLiveness(configuration: configuration.liveness)
@@ -93,39 +88,39 @@ struct MixerSupervision {
         }
     }
 
-    /// The room is over and its process is gone: nothing will follow.
+    /// Whether the room has ended and its process has exited.
     var isFinished: Bool { isEnded && isStopped }
 
     private var isStopped: Bool {
         if case .stopped = state { true } else { false }
     }
 
-    /// A room begins; what an earlier one of its name left behind goes by itself.
+    /// Starts a room, and discards the state of an earlier one of the same name.
     mutating func roomBegan(now: MonotonicTime) -> Action {
         (hasHost, demands) = (false, [])
         (isEnded, isLingering) = (false, false)
-        hostless = nil
+        hostlessSince = nil
         return decide(now: now)
     }
 
-    /// Something demands the program, or does so no longer.
+    /// Applies the start or the end of a demand.
     mutating func demandChanged(_ demand: Demand, _ isOn: Bool, now: MonotonicTime) -> Action {
         if isOn {
             demands.insert(demand)
         } else if let gone = demands.remove(demand), gone == .viewers || gone == .opening, !hasHost {
-            // Who stopped or lost a connection may be back, as a host may.
-            hostless = now
+            // Viewers may reconnect within the idle time, as hosts may.
+            hostlessSince = now
         }
         return decide(now: now)
     }
 
-    /// The room has hosts, or has none any more.
+    /// Applies whether the room has hosts.
     ///
-    /// A host after the room's end is one of a new room that took the name over while the old one's process goes.
+    /// A host after the room's end belongs to a new room of the same name, while the former process is stopping.
     mutating func hostsChanged(_ hasHost: Bool, now: MonotonicTime) -> Action {
-        if self.hasHost, !hasHost { hostless = now }
+        if self.hasHost, !hasHost { hostlessSince = now }
         if hasHost {
-            hostless = nil
+            hostlessSince = nil
             isEnded = false
             isLingering = false
         }
@@ -133,11 +128,11 @@ struct MixerSupervision {
         return decide(now: now)
     }
 
-    /// The room has ended, and shows so until `roomEnded`.
+    /// Applies the end of the room, whose program lingers until `roomEnded`.
     mutating func roomLingers(now: MonotonicTime) -> Action {
         isLingering = true
         hasHost = false
-        hostless = nil
+        hostlessSince = nil
         return decide(now: now)
     }
 
@@ -145,22 +140,26 @@ struct MixerSupervision {
         isEnded = true
         isLingering = false
         (hasHost, demands) = (false, [])
-        hostless = nil
+        hostlessSince = nil
         return decide(now: now)
     }
 
-    /// The process is gone, whoever ended it.
+    /// Applies the exit of the process, for any reason.
     ///
     /// - Parameters:
-    ///   - jitter: From 0 to 1, of the wait before the next one.
-    ///   - isCauseGone: What ended it is kept out from now on, so that the next one has nothing to wait for.
-    mutating func exited(now: MonotonicTime, jitter: Double, isCauseGone: Bool = false) -> Action {
+    ///   - chance: A random number from 0 to 1 for the backoff.
+    ///   - isCauseGone: Whether the cause of the failure is excluded, so that no backoff is needed.
+    mutating func exited(now: MonotonicTime, chance: Double, isCauseGone: Bool = false) -> Action {
         switch state {
         case .running(let since), .replacing(let since):
             let isFirst = isCauseGone || now.seconds(since: since) >= configuration.healthy
             failures = isFirst ? 1 : failures + 1
             restarts += isLingering ? 0 : 1
-            state = .waiting(until: now.advanced(seconds: failures == 1 ? 0 : wait(jitter: jitter)))
+            state = .waiting(
+                until: now.advanced(
+                    seconds: failures == 1 ? 0 : configuration.backoff.delay(retry: failures - 2, chance: chance)
+                )
+            )
         case .stopping, .stopped, .waiting:
             state = .stopped
             failures = 0
@@ -168,44 +167,37 @@ struct MixerSupervision {
         return decide(now: now)
     }
 
-    /// Time passes.
+    /// Applies the passage of time.
     ///
-    /// - Parameter signs: What has come from the room's mixers so far; nil where nobody counts it.
-    mutating func tick(_ signs: MixerLiveness.Signs? = nil, now: MonotonicTime) -> Action {
-        if let signs, case .running(let since) = state, let hang = liveness.look(signs, now: now) {
-            // Of the same age as before: whether it was healthy is told by how long it ran.
+    /// - Parameter counters: The totals of the room's mixers; nil without hang detection.
+    mutating func tick(_ counters: MixerLiveness.Counters? = nil, now: MonotonicTime) -> Action {
+        if let counters, case .running(let since) = state, let hang = liveness.update(counters, now: now) {
+            // The start time is kept, because a healthy run is determined by its length.
             state = .replacing(since: since)
             return .replace(hang)
         }
         return decide(now: now)
     }
 
-    /// Whether the room's process failed several times in a row and has not been healthy since.
-    func isInTrouble(now: MonotonicTime) -> Bool {
-        guard failures >= configuration.trouble, !isEnded else { return false }
+    /// Returns whether the process has failed repeatedly, without a healthy run since.
+    func isFailing(now: MonotonicTime) -> Bool {
+        guard failures >= configuration.failureThreshold, !isEnded else { return false }
         if case .running(let since) = state { return now.seconds(since: since) < configuration.healthy }
         return true
     }
 
-    private func wait(jitter: Double) -> Double {
-        let wait = configuration.wait
-        var length = wait.first
-        for _ in 2..<max(failures, 2) where length < wait.most { length *= 2 }
-        return min(length, wait.most) * (0.8 + 0.4 * jitter)
-    }
-
-    private func isWanted(now: MonotonicTime) -> Bool {
+    private func shouldRun(now: MonotonicTime) -> Bool {
         guard !isEnded else { return false }
-        // Nobody could tell a new process what to show.
+        // A new process could not learn what to show.
         if isLingering { return isRunning }
         if hasHost || demands.contains(where: { $0 != .viewers }) { return true }
         if !demands.isEmpty, !isStopped { return true }
-        guard let hostless else { return false }
-        return now.seconds(since: hostless) < configuration.idle
+        guard let hostlessSince else { return false }
+        return now.seconds(since: hostlessSince) < configuration.idle
     }
 
     private mutating func decide(now: MonotonicTime) -> Action {
-        switch (state, isWanted(now: now)) {
+        switch (state, shouldRun(now: now)) {
         case (.stopped, true):
             return start(now: now)
         case (.waiting(let until), true) where until <= now:
@@ -216,7 +208,7 @@ struct MixerSupervision {
         case (.running, false):
             state = .stopping(since: now)
             return .stop
-        case (.stopping(let since), _) where now.seconds(since: since) >= configuration.patience:
+        case (.stopping(let since), _) where now.seconds(since: since) >= configuration.stopTimeout:
             state = .stopping(since: now)
             return .kill
         case (.stopped, false), (.waiting, true), (.running, true), (.stopping, _), (.replacing, _):
@@ -229,5 +221,96 @@ struct MixerSupervision {
         state = .running(since: now)
         liveness.processStarted(now: now)
         return .start(epoch: epoch)
+    }
+}
+
+/// Detects from its reports and packets whether a room's mixer hangs.
+///
+/// A mixer hangs if it publishes nothing for five seconds, or nothing within twenty seconds of its start. Each
+/// consecutive hang doubles both times, up to eightfold, so that a mixer that lacks processor time is not killed in a
+/// loop. Time in which the gateway itself was suspended does not count.
+struct MixerLiveness {
+    /// The totals that the gateway has received from the mixers of a room.
+    struct Counters: Equatable, Sendable {
+        /// The number of reports by HTTP.
+        var reports: UInt64 = 0
+        /// The number of the program's packets.
+        var packets: UInt64 = 0
+    }
+
+    /// The kind of a hang; the raw value is a description for the log.
+    enum Hang: String, Sendable {
+        case neverPublished = "it has not published the program since it was started"
+        case silent = "it neither reports nor publishes"
+        case publishesNothing = "it reports but publishes nothing"
+    }
+
+    struct Configuration: Equatable {
+        /// Seconds without a packet after which a mixer that has published hangs.
+        var silence = 5.0
+        /// Seconds from a mixer's start within which the first packet must arrive.
+        var startup = 20.0
+        /// The most doublings of both times.
+        var maximumDoublings = 3
+        /// Seconds of operation after which the number of consecutive hangs is reset.
+        var healthy = 60.0
+        /// Seconds between two checks above which the gateway itself was suspended.
+        var pause = 1.0
+    }
+
+    private let configuration: Configuration
+    /// The totals at the last check; nil before the first check of a process.
+    private var previous: Counters?
+    private var started: MonotonicTime?
+    private var lastReport: MonotonicTime?
+    private var lastPacket: MonotonicTime?
+    private var lastCheck: MonotonicTime?
+    /// The number of consecutive hangs.
+    private var hangs = 0
+
+    init(configuration: Configuration) {
+        self.configuration = configuration
+    }
+
+    /// Starts the observation of a new process.
+    mutating func processStarted(now: MonotonicTime) {
+        started = now
+        lastReport = nil
+        lastPacket = nil
+        lastCheck = now
+        previous = nil
+    }
+
+    /// Applies the present totals; called several times per second while the process runs.
+    ///
+    /// - Returns: The kind of the hang, once per hang; nil if there is none.
+    mutating func update(_ counters: Counters, now: MonotonicTime) -> Hang? {
+        excludeSuspension(now: now)
+        // Arrivals before the first check may be of the former process.
+        let before = previous ?? counters
+        previous = counters
+        if counters.reports != before.reports { lastReport = now }
+        if counters.packets != before.packets { lastPacket = now }
+        guard let started else { return nil }
+        if now.seconds(since: started) >= configuration.healthy { hangs = 0 }
+        let factor = Double(1 << min(hangs, configuration.maximumDoublings))
+        let limit = (lastPacket == nil ? configuration.startup : configuration.silence) * factor
+        guard now.seconds(since: lastPacket ?? started) >= limit else { return nil }
+        hangs += 1
+        self.started = nil
+        guard lastPacket != nil else { return .neverPublished }
+        let reports = lastReport.map { now.seconds(since: $0) < configuration.silence / 2 } ?? false
+        return reports ? .publishesNothing : .silent
+    }
+
+    /// Excludes a suspension of the gateway, in which nothing could be received either.
+    private mutating func excludeSuspension(now: MonotonicTime) {
+        defer { lastCheck = now }
+        guard let lastCheck else { return }
+        let pause = now.seconds(since: lastCheck)
+        guard pause > configuration.pause else { return }
+        started = started?.advanced(seconds: pause)
+        lastReport = lastReport?.advanced(seconds: pause)
+        lastPacket = lastPacket?.advanced(seconds: pause)
     }
 }

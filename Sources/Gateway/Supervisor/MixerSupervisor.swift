@@ -5,10 +5,10 @@ import ServiceLifecycle
 import Stage
 import Synchronization
 
-/// Keeps one mixer process per live room, as a service.
+/// Runs one mixer process per live room.
 ///
-/// Events of the stage and ends of processes come in from any thread and are only noted; one task acts on them, so a
-/// slow start of a process never holds up whoever reported.
+/// Stage events and process exits are queued from any thread. One task handles them, so that a slow process start does
+/// not block their sources.
 final class MixerSupervisor: Service {
     /// Starts a mixer for a room and epoch.
     typealias Launch =
@@ -16,7 +16,7 @@ final class MixerSupervisor: Service {
             _ room: String, _ epoch: UInt64, _ onExit: @escaping @Sendable (Int32, Bool) -> Void
         ) async throws -> MixerProcess
 
-    private enum Note: Sendable {
+    private enum Event: Sendable {
         case began(room: String)
         case demand(room: String, MixerSupervision.Demand, isOn: Bool)
         case hosts(room: String, hasHost: Bool)
@@ -37,44 +37,43 @@ final class MixerSupervisor: Service {
     private let packets: (@Sendable (String) -> UInt64)?
     private let isInProgress: @Sendable (String) -> Bool
     private let onExit: @Sendable (String) -> Void
-    private let onSentence: @Sendable (String, HostQuarantine.Sentence) -> Void
+    private let onQuarantine: @Sendable (String, HostQuarantine.Penalty) -> Void
     private let logger: Logger
-    private let notes: AsyncStream<Note>
-    private let continuation: AsyncStream<Note>.Continuation
-    /// Restarts per room, for reports.
+    private let events: AsyncStream<Event>
+    private let continuation: AsyncStream<Event>.Continuation
+    /// The restarts by room.
     private let restarts = Mutex<[String: UInt64]>([:])
-    /// Reports of mixers by room, for rooms that have a mixer.
+    /// The number of mixer reports by room, for rooms with a mixer.
     private let reports = Mutex<[String: UInt64]>([:])
-    /// Rooms whose mixer fails again and again, in order of their names.
-    private let troubled = Mutex<[String]>([])
+    /// The rooms whose mixer fails repeatedly, sorted.
+    private let failing = Mutex<[String]>([])
 
     /// - Parameters:
-    ///   - isInProgress: Whether there is a room of that name that has not ended.
-    ///   - packets: How many packets of a room's program have come so far; nil where nobody counts them, and mixers that
-    ///     hang are not found.
-    ///   - onExit: Told the room whose mixer is gone, before another one is started.
-    ///   - onSentence: Told the host of a room that is to be kept out, likewise.
+    ///   - isInProgress: Returns whether a room of this name is in progress.
+    ///   - packets: Returns the number of packets of a room's program; nil turns the hang detection off.
+    ///   - onExit: Called with the room after its mixer's exit, before a restart.
+    ///   - onQuarantine: Called with the room and its refused host, before a restart.
     init(
         configuration: MixerSupervision.Configuration,
         logger: Logger,
         isInProgress: @escaping @Sendable (_ room: String) -> Bool = { _ in true },
         packets: (@Sendable (_ room: String) -> UInt64)? = nil,
         onExit: @escaping @Sendable (_ room: String) -> Void = { _ in },
-        onSentence: @escaping @Sendable (_ room: String, HostQuarantine.Sentence) -> Void = { _, _ in },
+        onQuarantine: @escaping @Sendable (_ room: String, HostQuarantine.Penalty) -> Void = { _, _ in },
         launch: @escaping Launch
     ) {
         self.isInProgress = isInProgress
         self.packets = packets
         self.onExit = onExit
-        self.onSentence = onSentence
+        self.onQuarantine = onQuarantine
         self.configuration = configuration
         self.logger = logger
         self.launch = launch
-        // Notes are few (joins, leaves, ends) and each matters; their number is bounded by the rooms' own limits.
-        (notes, continuation) = AsyncStream.makeStream(of: Note.self, bufferingPolicy: .bufferingOldest(65_536))
+        // Events are few and none may be lost; the limits on rooms bound their number.
+        (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingOldest(65_536))
     }
 
-    /// Notes an event of the stage.
+    /// Queues an event of the stage.
     ///
     /// Any thread.
     func observe(_ event: StageEvent, hasHost: Bool) {
@@ -89,40 +88,40 @@ final class MixerSupervisor: Service {
         }
     }
 
-    /// Notes that something demands a room's program, or does so no longer: with that there is one, whoever is on stage.
+    /// Queues the start or the end of a demand for a room's program.
     ///
     /// Any thread.
     func demandChanged(room: String, _ demand: MixerSupervision.Demand, isOn: Bool) {
         continuation.yield(.demand(room: room, demand, isOn: isOn))
     }
 
-    /// Notes that a room, which has ended before, needs no program any more.
+    /// Queues the end of a room's program.
     ///
     /// Any thread.
     func programEnded(room: String) {
         continuation.yield(.ended(room: room))
     }
 
-    /// Notes that the mixer of a room has reported.
+    /// Counts a report of a room's mixer.
     ///
-    /// Any thread; costs a lock.
+    /// Any thread; takes one lock.
     func reported(room: String) {
         reports.withLock { reports in reports[room]? += 1 }
     }
 
-    /// Rooms whose mixer fails again and again, in order of their names.
-    var troubledRooms: [String] { troubled.withLock { $0 } }
+    /// The rooms whose mixer fails repeatedly, sorted.
+    var failingRooms: [String] { failing.withLock { $0 } }
 
-    /// Rooms whose mixer was started again, and how often.
+    /// The number of restarts by room.
     var restartCounts: [String: UInt64] { restarts.withLock { $0 } }
 
     func run() async throws {
         var rooms: [String: Room] = [:]
         var ticker: Task<Void, any Error>?
         await withGracefulShutdownHandler {
-            for await note in notes {
-                await take(note, rooms: &rooms)
-                // Time matters to rooms that have a mixer or had one; a gateway without such sleeps.
+            for await event in events {
+                await handle(event, rooms: &rooms)
+                // Without rooms no timer runs, so that an idle gateway sleeps.
                 if rooms.isEmpty {
                     ticker?.cancel()
                     ticker = nil
@@ -146,27 +145,27 @@ final class MixerSupervisor: Service {
         }
     }
 
-    private func take(_ note: Note, rooms: inout [String: Room]) async {
+    private func handle(_ event: Event, rooms: inout [String: Room]) async {
         let now = MonotonicTime.now()
-        switch note {
+        switch event {
         case .hosts(let name, let hasHost):
-            await change(name, in: &rooms, madeFor: hasHost) { $0.hostsChanged(hasHost, now: now) }
+            await change(name, in: &rooms, creatingIf: hasHost) { $0.hostsChanged(hasHost, now: now) }
         case .began(let name):
             await change(name, in: &rooms) { $0.roomBegan(now: now) }
         case .demand(let name, let demand, let isOn):
-            // One that comes after the room's end must not bring its program back.
-            let isNew = isOn && rooms[name] == nil && isInProgress(name)
-            await change(name, in: &rooms, madeFor: isNew) { $0.demandChanged(demand, isOn, now: now) }
+            // A demand after the room's end must not restart its program.
+            let shouldCreate = isOn && rooms[name] == nil && isInProgress(name)
+            await change(name, in: &rooms, creatingIf: shouldCreate) { $0.demandChanged(demand, isOn, now: now) }
         case .lingers(let name):
             await change(name, in: &rooms) { $0.roomLingers(now: now) }
         case .ended(let name):
             guard var room = rooms[name] else { return }
             let action = room.supervision.roomEnded(now: now)
-            await carryOut(action, name: name, room: &room)
-            keep(room, name: name, in: &rooms)
+            await perform(action, name: name, room: &room)
+            store(room, name: name, in: &rooms)
         case .exited(let name, let status, let wasSignalled):
             guard var room = rooms[name] else { return }
-            let suspects = Set(room.process?.takeMarks().map(FollowedRoom.Input.participantSID(ofInput:)) ?? [])
+            let suspects = Set(room.process?.removeMarkers().map(RoomMirror.Input.participantSID(ofInput:)) ?? [])
             logger.log(
                 level: status == 0 ? .info : .warning,
                 "mixer ended",
@@ -177,91 +176,91 @@ final class MixerSupervisor: Service {
             )
             room.process = nil
             onExit(name)
-            var sentences: [HostQuarantine.Sentence] = []
+            var penalties: [HostQuarantine.Penalty] = []
             if status != 0 {
-                sentences = room.quarantine.died(decoding: suspects, now: now)
-                for sentence in sentences {
+                penalties = room.quarantine.mixerCrashed(decoding: suspects, now: now)
+                for penalty in penalties {
                     logger.error(
-                        "a host's media ends the mixer and is kept out",
+                        "host quarantined: its media crashes the mixer",
                         metadata: [
-                            "room": "\(name)", "participant": "\(sentence.participantSID)",
-                            "seconds": "\(Int(sentence.seconds))",
+                            "room": "\(name)", "participant": "\(penalty.participantSID)",
+                            "seconds": "\(Int(penalty.seconds))",
                         ]
                     )
-                    onSentence(name, sentence)
+                    onQuarantine(name, penalty)
                 }
             }
             let action = room.supervision.exited(
                 now: now,
-                jitter: .random(in: 0...1),
-                isCauseGone: !sentences.isEmpty
+                chance: .random(in: 0...1),
+                isCauseGone: !penalties.isEmpty
             )
-            await carryOut(action, name: name, room: &room)
-            keep(room, name: name, in: &rooms)
+            await perform(action, name: name, room: &room)
+            store(room, name: name, in: &rooms)
         case .tick:
             for name in rooms.keys {
                 guard var room = rooms[name] else { continue }
-                let action = room.supervision.tick(signs(of: name), now: now)
-                // The tick itself changes what the room knows of its mixer.
-                await carryOut(action, name: name, room: &room)
+                let action = room.supervision.tick(counters(of: name), now: now)
+                // A tick changes the room's state even without an action.
+                await perform(action, name: name, room: &room)
                 rooms[name] = room
             }
-            let inTrouble = rooms.filter { $0.value.supervision.isInTrouble(now: now) }.keys.sorted()
-            troubled.withLock { $0 = inTrouble }
+            let failingNow = rooms.filter { $0.value.supervision.isFailing(now: now) }.keys.sorted()
+            failing.withLock { $0 = failingNow }
         }
     }
 
-    private func signs(of room: String) -> MixerLiveness.Signs? {
+    private func counters(of room: String) -> MixerLiveness.Counters? {
         guard let packets else { return nil }
-        return MixerLiveness.Signs(reports: reports.withLock { $0[room] ?? 0 }, packets: packets(room))
+        return MixerLiveness.Counters(reports: reports.withLock { $0[room] ?? 0 }, packets: packets(room))
     }
 
-    /// Does what a change asks of a room's mixer.
+    /// Changes the supervision of a room, and performs the resulting action.
     ///
     /// - Parameters:
-    ///   - isWanted: A room that is not known yet is made for it.
-    ///   - decide: Says what that is.
+    ///   - isWanted: Whether to create an unknown room.
+    ///   - decide: Changes the supervision and returns the action.
     private func change(
         _ name: String,
         in rooms: inout [String: Room],
-        madeFor isWanted: Bool = false,
+        creatingIf isWanted: Bool = false,
         _ decide: (inout MixerSupervision) -> MixerSupervision.Action
     ) async {
         guard var room = rooms[name] ?? (isWanted ? makeRoom() : nil) else { return }
         let action = decide(&room.supervision)
-        await carryOut(action, name: name, room: &room)
+        await perform(action, name: name, room: &room)
         rooms[name] = room
     }
 
-    /// Puts a room back after a change, or forgets it with its figures when nothing will follow.
-    private func keep(_ room: Room, name: String, in rooms: inout [String: Room]) {
+    /// Stores a room after a change, or removes it with its counters when it is finished.
+    private func store(_ room: Room, name: String, in rooms: inout [String: Room]) {
         let isFinished = room.supervision.isFinished
         rooms[name] = isFinished ? nil : room
         let count = room.supervision.restarts
         restarts.withLock { $0[name] = isFinished || count == 0 ? nil : count }
         if isFinished {
             _ = reports.withLock { $0.removeValue(forKey: name) }
-            troubled.withLock { rooms in rooms.removeAll { $0 == name } }
+            failing.withLock { rooms in rooms.removeAll { $0 == name } }
         }
     }
 
     private func makeRoom() -> Room {
-        // Seconds since 1970 are higher than what any earlier process of this gateway began with, as long as no room
-        // restarted its mixer more than once a second on average.
+        // The time in seconds exceeds the epochs of earlier gateway processes as long as no mixer was restarted more
+        // than once per second on average.
         let epoch = UInt64(max(0, Date().timeIntervalSince1970))
         return Room(supervision: MixerSupervision(configuration: configuration, firstEpoch: epoch))
     }
 
-    private func carryOut(_ action: MixerSupervision.Action, name: String, room: inout Room) async {
+    private func perform(_ action: MixerSupervision.Action, name: String, room: inout Room) async {
         switch action {
         case .none:
             return
         case .stop:
             room.process?.end()
-            logger.info("mixer stops", metadata: ["room": "\(name)"])
+            logger.info("mixer stopping", metadata: ["room": "\(name)"])
         case .kill:
             room.process?.kill()
-            logger.warning("mixer did not end when asked", metadata: ["room": "\(name)"])
+            logger.warning("mixer did not end in time", metadata: ["room": "\(name)"])
         case .replace(let hang):
             logger.error(
                 "mixer hangs and is replaced",
@@ -284,18 +283,18 @@ final class MixerSupervisor: Service {
                 )
             } catch {
                 logger.error("mixer cannot be started", metadata: ["room": "\(name)", "error": "\(error)"])
-                // Counts as a process that died at once, so that the wait before the next try grows.
+                // Counts as an immediate failure, so that the backoff grows.
                 continuation.yield(.exited(room: name, status: -1, wasSignalled: false))
             }
         }
     }
 
-    /// Whose media a process is decoding at this moment.
+    /// Returns the participants whose media a process is decoding.
     private func decoding(_ process: MixerProcess) -> String {
-        Set(process.marks.map(FollowedRoom.Input.participantSID(ofInput:))).sorted().joined(separator: " ")
+        Set(process.markers.map(RoomMirror.Input.participantSID(ofInput:))).sorted().joined(separator: " ")
     }
 
-    /// Ends every mixer and waits a moment for them to go.
+    /// Ends every mixer, and kills those that have not exited within two seconds.
     private func shutDown(_ rooms: [String: Room]) async {
         let processes = rooms.values.compactMap(\.process)
         for process in processes { process.end() }

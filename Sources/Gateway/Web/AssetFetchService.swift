@@ -5,33 +5,33 @@ import NIOPosix
 import Stage
 import Synchronization
 
-/// Fetches what rooms name by URL for their mixers, which themselves reach nothing but this gateway.
+/// Fetches the URLs of rooms' assets for the mixers, which can connect to the gateway only.
 ///
-/// Nothing is decoded here. A few files are fetched at the same time for a room, and some more for all of them.
+/// The content is not decoded. The concurrent fetches are limited per room and in total.
 final class AssetFetchService: Sendable {
-    /// Files fetched at the same time for one room, and for all.
-    private static let most = (room: 4, all: 32)
-    /// Seconds after which a mixer that was refused a place may ask again.
+    /// The most concurrent fetches, per room and in total.
+    private static let maximumConcurrent = (room: 4, all: 32)
+    /// Seconds after which a refused mixer may retry.
     private static let retryAfter = 1
 
     private let allowsPrivateAddresses: Bool
     private let ports: ListeningPorts
     private let logger: Logger
-    /// How many are under way, by room.
+    /// The number of running fetches by room.
     private let running = Mutex<[String: Int]>([:])
 
     /// - Parameters:
-    ///   - allowsPrivateAddresses: Whether what operators name may be at private and loopback addresses.
-    ///   - ports: The gateway's own, from which nothing is fetched.
+    ///   - allowsPrivateAddresses: Whether operators' URLs may lead to private and loopback addresses.
+    ///   - ports: The gateway's own ports, from which nothing is fetched.
     init(allowsPrivateAddresses: Bool, ports: ListeningPorts, logger: Logger) {
         self.allowsPrivateAddresses = allowsPrivateAddresses
         self.ports = ports
         self.logger = logger
     }
 
-    /// Fetches one file.
+    /// Fetches one asset.
     ///
-    /// - Throws: 53006 when there are too many under way or nobody answers, 3073 for what cannot be had.
+    /// - Throws: 53006 for too many fetches or a temporary failure, 3073 for a permanent one.
     @Sendable
     func fetch(
         _ url: String,
@@ -41,12 +41,12 @@ final class AssetFetchService: Sendable {
     ) async throws(StageError) -> ByteBuffer {
         guard begin(room) else { throw .serverBusy(retryAfter: Self.retryAfter) }
         defer { end(room) }
-        let fetch = AssetFetch(
+        let fetch = AssetFetcher(
             allowsPrivateAddresses: allowsPrivateAddresses && isOperators,
             ownPorts: Set(ports.current.all.compactMap { UInt16(exactly: $0) })
         )
         do {
-            // Not on the loops that serve viewers: certificates and files of 20 MiB take their time.
+            // Off the loops that serve viewers: TLS handshakes and files of 20 MiB are slow.
             return try await fetch.fetch(url: url, kind, on: MultiThreadedEventLoopGroup.singleton.next()).get()
         } catch {
             logger.warning(
@@ -61,7 +61,7 @@ final class AssetFetchService: Sendable {
     private func begin(_ room: String) -> Bool {
         running.withLock { running in
             let (own, all) = (running[room] ?? 0, running.values.reduce(0, +))
-            guard own < Self.most.room, all < Self.most.all else { return false }
+            guard own < Self.maximumConcurrent.room, all < Self.maximumConcurrent.all else { return false }
             running[room] = own + 1
             return true
         }

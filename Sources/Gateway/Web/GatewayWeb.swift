@@ -13,23 +13,23 @@ import Stage
 import Viewership
 import Webhooks
 
-/// The gateway's two HTTP servers: the public one (media ahead, API behind) and the admin one on loopback.
+/// The gateway's HTTP services: the public port with media, pages and API, the port for mixers, and the admin port.
 struct GatewayWeb: Sendable {
     private let pipeline: Pipeline
     private let configuration: GatewayConfiguration
     private let gate: ConnectionGate
     private let logger: Logger
     private let adminConnections: Int
-    /// The API behind both.
+    /// The routes of the control API.
     let routes: ControlRoutes
 
-    /// Most of a request's header, in bytes; tokens are the longest thing in it.
+    /// The most bytes of a request's header, of which tokens are the longest part.
     private static let headerLimit = 16 * 1024
-    /// Pictures of programs that one client may wait for at a time.
+    /// The most pending snapshots of one client.
     private static let snapshotsPerClient = 16
 
-    /// Seconds a command waits for its room to be on disk before it is answered all the same.
-    private static let keepingLimit = 2.0
+    /// Seconds for which a command waits until its room is on disk.
+    private static let persistTimeout = 2.0
 
     init(
         pipeline: Pipeline,
@@ -61,7 +61,7 @@ struct GatewayWeb: Sendable {
             webhooks: webhooks,
             hls: pipeline.hls,
             logs: pipeline.logs,
-            site: pipeline.site,
+            service: pipeline.service,
             gate: gate,
             health: health,
             servers: servers,
@@ -69,7 +69,7 @@ struct GatewayWeb: Sendable {
             snapshots: snapshots,
             degradation: pipeline.degradation
         )
-        let keeper = pipeline.keeper
+        let roomStore = pipeline.roomStore
         let assetFetches = AssetFetchService(
             allowsPrivateAddresses: configuration.allowsPrivateAssets,
             ports: ports,
@@ -85,9 +85,9 @@ struct GatewayWeb: Sendable {
             recordings: pipeline.recordings,
             viewership: pipeline.viewership,
             history: pipeline.history,
-            logs: NetworkLogs(logs: pipeline.logs),
-            reporter: PlayerReading.reporter,
-            client: PlayerReading.client,
+            logs: CDNLogIngest(logs: pipeline.logs),
+            reporter: ClientTrustPolicy.reporter,
+            client: ClientTrustPolicy.client,
             clientStreams: streams,
             clientSnapshots: snapshots,
             assets: pipeline.assets,
@@ -108,32 +108,32 @@ struct GatewayWeb: Sendable {
             admission: { health.acceptsWork ? nil : .serverBusy(retryAfter: Health.retryAfter) },
             mixerReported: { [mixers = pipeline.mixers] room in mixers.reported(room: room) },
             persist: { room in
-                // Said here once more: the news of the change may still be on another thread's way to the keeper.
-                keeper.changed(room: room)
-                guard await keeper.flush(within: Self.keepingLimit) else { throw RoomsNotKept() }
+                // Repeated here, because the event of the change may still be under way on another thread.
+                roomStore.markChanged(room: room)
+                guard await roomStore.flush(within: Self.persistTimeout) else { throw RoomsNotPersisted() }
             },
             auditLogger: auditLogger
         )
     }
 
     /// Rooms could not be written to disk in time.
-    private struct RoomsNotKept: Error {}
+    private struct RoomsNotPersisted: Error {}
 
-    /// Keeps what followers of the figures miss while their stream is broken; to be called once a second.
-    func keepTotals() {
-        routes.keepTotals()
+    /// Records the viewer totals for event streams that resume; called once per second.
+    func recordTotals() {
+        routes.recordTotals()
     }
 
-    /// Playback, answered on the event loop, and the API.
+    /// Media, served on the event loops, with the pages and the API.
     ///
-    /// - Parameter socket: Listens on the port already; nil to open one.
+    /// - Parameter socket: A listening socket for the port; nil opens one.
     func publicSite(
         socket: CInt? = nil,
         group: any EventLoopGroup,
         logger: Logger,
         whenListening: @escaping @Sendable (Int) -> Void
     ) -> some Service {
-        let site = pipeline.site
+        let service = pipeline.service
         return HTTPServer(
             name: "HTTP",
             host: configuration.host,
@@ -141,37 +141,39 @@ struct GatewayWeb: Sendable {
             socket: socket,
             gate: gate,
             responder: pages.responder(before: routes.router().buildResponder()),
-            child: { MediaFirstChannel(responder: $0, site: site, headerLimit: Self.headerLimit) },
+            child: { PublicHTTPChannel(responder: $0, service: service, headerLimit: Self.headerLimit) },
             group: group,
             logger: logger,
             whenListening: whenListening
         )
     }
 
-    /// The API for mixers, for this machine only.
+    /// The API for mixers, on 127.0.0.1.
     func mixerSite(
         gate: ConnectionGate,
         group: any EventLoopGroup,
         logger: Logger,
         whenListening: @escaping @Sendable (Int) -> Void
     ) -> some Service {
-        let site = pipeline.site
+        let service = pipeline.service
         return HTTPServer(
             name: "mixer HTTP",
             host: GatewayConfiguration.mixerHost,
             port: 0,
             gate: gate,
             responder: routes.mixerRouter().buildResponder(),
-            child: { MediaFirstChannel(responder: $0, site: site, headerLimit: Self.headerLimit, isForMixers: true) },
+            child: {
+                PublicHTTPChannel(responder: $0, service: service, headerLimit: Self.headerLimit, isForMixers: true)
+            },
             group: group,
             logger: logger,
             whenListening: whenListening
         )
     }
 
-    /// Metrics and health, for this machine only.
+    /// Metrics and health, on 127.0.0.1.
     ///
-    /// - Parameter socket: Listens on the port already; nil to open one.
+    /// - Parameter socket: A listening socket for the port; nil opens one.
     func adminSite(
         socket: CInt? = nil,
         group: any EventLoopGroup,
@@ -185,18 +187,18 @@ struct GatewayWeb: Sendable {
             socket: socket,
             gate: ConnectionGate(limit: adminConnections, viewers: adminConnections),
             responder: routes.adminRouter().buildResponder(),
-            child: { AdminChannel(responder: $0, headerLimit: Self.headerLimit) },
+            child: { AdminHTTPChannel(responder: $0, headerLimit: Self.headerLimit) },
             group: group,
             logger: logger,
             whenListening: whenListening
         )
     }
 
-    /// The dashboard and the watch page, for operators and for everybody.
+    /// The dashboard for operators, and the public watch page.
     private var pages: PageSite {
         let pipeline = pipeline
         return PageSite(
-            takesDevices: configuration.takesDeviceIDs,
+            usesDeviceIDs: configuration.usesDeviceIDs,
             logger: logger,
             account: pipeline.proxies.account
         ) { token in

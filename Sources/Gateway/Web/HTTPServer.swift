@@ -4,28 +4,30 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
 import NIOPosix
 import RTMP
 import ServiceLifecycle
 import Synchronization
 
-/// Serves HTTP on one port.
+/// An HTTP server on one port.
 ///
-/// Hummingbird's own server opens its socket itself; this one also takes one that is open already and outlives the
-/// process, so that nobody is refused while the gateway is started anew.
+/// Unlike Hummingbird's own server it can use a listening socket that outlives the process, so that no connection is
+/// refused during a restart.
 struct HTTPServer<Child: ServerChildChannel, Responder: HTTPResponder>: Service
 where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
-    /// What it is for, for people.
+    /// The name for log and error messages.
     let name: String
     let host: String
-    /// 0 picks a free one.
+    /// The port; 0 picks a free one.
     let port: Int
-    /// Listens on `port` already; nil to open one.
+    /// A listening socket for `port`; nil opens one.
     var socket: CInt?
-    /// Which connections there are descriptors for.
+    /// The limit on connections.
     let gate: ConnectionGate
     let responder: Responder
-    /// Makes what serves one connection, of what answers its requests.
+    /// Makes the channel of a connection from the responder.
     let child: @Sendable (@escaping HTTPChannelHandler.Responder) -> Child
     let group: any EventLoopGroup
     let logger: Logger
@@ -35,7 +37,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
         let child = child(Self.answer(by: responder, logger))
         let logger = logger
         let open = OpenConnections()
-        // As many wait here as the gate lets in, and each for a moment only.
+        // Bounded by the gate; each connection is pending for a moment only.
         let (connections, continuation) = AsyncStream.makeStream(of: Child.Value.self)
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4096)
@@ -70,7 +72,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
                 }
             }
         }
-        // Not cancelled itself: each connection has its end, and is closed.
+        // The task is not cancelled: it ends when every connection is closed.
         await withTaskCancellationHandler {
             try? await gracefulShutdown()
             try? await listener.close()
@@ -83,12 +85,12 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
         }
     }
 
-    /// What answers one request with a responder's response.
+    /// Makes the handler that answers a request with the responder's response.
     private static func answer(
         by responder: Responder,
         _ logger: Logger
     ) -> HTTPChannelHandler.Responder {
-        let dates = AnswerDates()
+        let dates = HTTPDateCache()
         return { request, writer, channel in
             var logger = logger
             logger[metadataKey: "hb.request.id"] = "\(RequestID())"
@@ -97,10 +99,10 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
             do {
                 response = try await responder.respond(to: request, context: context)
             } catch let error as HTTPParserError {
-                // The connection is answered for as a whole, and closed.
+                // The connection handler sends an error response and closes.
                 throw error
             } catch {
-                logger.debug("an error without an answer", metadata: ["error": "\(error)"])
+                logger.debug("request failed without a response", metadata: ["error": "\(error)"])
                 response = Response(status: .internalServerError)
             }
             response.headers[.date] = dates.text
@@ -108,21 +110,21 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
             do {
                 try await writer.write(response: response.head, body: response.body)
             } catch is HTTPParserError {
-                // It would be answered once more, in the middle of this answer.
+                // The HTTPParserError itself would cause a second response within this one.
                 throw BrokenRequest()
             }
         }
     }
 }
 
-/// What came of a request while its answer was being written cannot be parsed.
+/// The request could not be parsed further while its response was being written.
 private struct BrokenRequest: Error {}
 
-/// The connections of a listener, each until it is closed.
+/// The open connections of a listener.
 private final class OpenConnections: Sendable {
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
-        /// Told of the end of the last one.
+        /// Resumed when the last connection is closed.
         var whenEmpty: CheckedContinuation<Void, Never>?
     }
 
@@ -141,7 +143,7 @@ private final class OpenConnections: Sendable {
 
     var all: [any Channel] { state.withLock { Array($0.channels.values) } }
 
-    /// Asks each to end when it has given the answer it is about, and returns when all are closed; once.
+    /// Asks each connection to close after its current response, and returns when all are closed; call it once.
     func end() async {
         for channel in all {
             channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
@@ -153,5 +155,60 @@ private final class OpenConnections: Sendable {
             }
             if isEmpty { continuation.resume() }
         }
+    }
+}
+
+/// A connection of the admin port, with a server from the start.
+struct AdminHTTPChannel: ServerChildChannel, HTTPChannelHandler {
+    typealias Connection = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+
+    /// The idle timeout of a connection.
+    private static let idleTime = Duration.seconds(30)
+
+    let responder: Responder
+    /// The most bytes of a request's header.
+    let headerLimit: Int
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Connection> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHTTPServer(headerLimit: headerLimit, limits: HTTPLimits())
+            try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: Self.idleTime, logger: logger))
+            return try Connection(
+                wrappingChannelSynchronously: channel,
+                configuration: .init(isOutboundHalfClosureEnabled: true)
+            )
+        }
+    }
+
+    func handle(value connection: Connection, logger: Logger) async {
+        await handleHTTP(asyncChannel: connection, logger: logger)
+    }
+}
+
+extension ChannelPipeline.SynchronousOperations {
+    /// Adds the HTTP/1.1 decoder and encoder of a connection, with limits.
+    ///
+    /// The decoder's buffer holds:
+    /// - One header field, or the request target, while it is parsed; all of a header or trailer is within
+    ///   `headerLimit`.
+    /// - Spaces in a header, which the parser does not count, and all data after a request with `Connection: Upgrade`
+    ///   or the method CONNECT, which it does not parse; the limit is `bufferLimit`.
+    /// - Nothing of a body, which is passed on as it arrives; its reader limits it.
+    ///
+    /// Beyond its limits the decoder fails and discards data, and `RequestLimitHandler` closes the connection.
+    ///
+    /// - Parameters:
+    ///   - headerLimit: The most bytes of a request's header, and of its trailer.
+    ///   - limits: The limits of one client.
+    func addHTTPServer(headerLimit: Int, limits: HTTPLimits) throws {
+        var decoderLimits = NIOHTTPDecoderLimitConfiguration()
+        decoderLimits.maxHeaderFieldSize = headerLimit
+        decoderLimits.maxHeaderListSize = headerLimit
+        let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: decoderLimits)
+        // A decoder that has consumed its input buffers at most one field.
+        let bufferLimit = 2 * headerLimit
+        try addHandlers([HTTPResponseEncoder(), ByteToMessageHandler(decoder, maximumBufferSize: bufferLimit)])
+        try addHandlers([HTTP1ToHTTPServerCodec(secure: false), RequestLimitHandler(limits: limits)])
     }
 }

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Writes ISO base media boxes (ISO/IEC 14496-12 4.2): a size, a four-letter type, the content.
+/// Writes ISO base media boxes (ISO/IEC 14496-12 4.2): a size, a four-character type, and the content.
 struct BoxWriter {
     private(set) var bytes: ByteBuffer
 
@@ -9,7 +9,7 @@ struct BoxWriter {
         bytes.reserveCapacity(capacity)
     }
 
-    /// A box around what `content` writes.
+    /// Writes a box around the output of `content`.
     mutating func box(_ type: StaticString, _ content: (inout BoxWriter) -> Void) {
         let start = bytes.writerIndex
         bytes.writeInteger(UInt32(0))
@@ -18,7 +18,7 @@ struct BoxWriter {
         patch(UInt32(truncatingIfNeeded: bytes.writerIndex - start), at: start)
     }
 
-    /// A box that begins with a version and flags.
+    /// Writes a box that begins with a version and flags.
     mutating func fullBox(
         _ type: StaticString,
         version: UInt8 = 0,
@@ -47,10 +47,10 @@ struct BoxWriter {
         bytes.writeRepeatingByte(0, count: count)
     }
 
-    /// Where the next byte goes.
+    /// The index of the next byte.
     var position: Int { bytes.writerIndex }
 
-    /// Overwrites a number written before.
+    /// Overwrites an integer written earlier.
     mutating func patch(_ value: UInt32, at position: Int) {
         bytes.setInteger(value, at: position)
     }

@@ -1,48 +1,48 @@
 import NIOCore
 
-/// A `moof` and its `mdat` (ISO/IEC 14496-12 8.8): some pictures and sounds of a program, with their times.
+/// A `moof` and its `mdat` (ISO/IEC 14496-12 8.8): audio and video samples of a program.
 ///
-/// Times are ticks of the track's timescale on the feed's own clock; there is no edit list, so a picture and a sound of
-/// the same moment have the same time. Payloads are slices of the packets they came in; `write` copies them, once.
+/// Times are ticks of the track's timescale on the feed's clock. There is no edit list, so audio and video of the same
+/// moment have equal times. Payloads are slices of the received packets; `write` copies them once.
 struct MovieFragment {
-    struct Picture {
-        /// Decode time.
+    struct VideoSample {
+        /// The decode time.
         var time: Int64
-        /// Presentation minus decode time.
+        /// The presentation time minus the decode time.
         var compositionOffset: Int32
         var isKey: Bool
         var isDisposable: Bool
         var payload: ByteBuffer
     }
 
-    struct Sound {
+    struct AudioSample {
         var time: Int64
         var payload: ByteBuffer
     }
 
-    private(set) var pictures: [Picture] = []
-    private(set) var sounds: [Sound] = []
-    /// Bytes of media so far.
+    private(set) var videoSamples: [VideoSample] = []
+    private(set) var audioSamples: [AudioSample] = []
+    /// The media bytes so far.
     private(set) var byteCount = 0
 
-    mutating func append(_ picture: Picture) {
-        pictures.append(picture)
-        byteCount += picture.payload.readableBytes
+    mutating func append(_ video: VideoSample) {
+        videoSamples.append(video)
+        byteCount += video.payload.readableBytes
     }
 
-    mutating func append(_ sound: Sound) {
-        sounds.append(sound)
-        byteCount += sound.payload.readableBytes
+    mutating func append(_ audio: AudioSample) {
+        audioSamples.append(audio)
+        byteCount += audio.payload.readableBytes
     }
 
-    /// Takes the newest picture out again, unless it is the only one.
-    mutating func removeNewestPicture() -> Picture? {
-        guard pictures.count > 1, let newest = pictures.popLast() else { return nil }
+    /// Removes and returns the newest video sample, unless it is the only one.
+    mutating func removeNewestVideoSample() -> VideoSample? {
+        guard videoSamples.count > 1, let newest = videoSamples.popLast() else { return nil }
         byteCount -= newest.payload.readableBytes
         return newest
     }
 
-    /// A fragment of a time in which nothing begins: one track, at that time, without a sample.
+    /// Returns a fragment with one track and no samples, for a part in which no sample begins.
     static func empty(number: UInt32, track: UInt32, time: Int64) -> ByteBuffer {
         var writer = BoxWriter(capacity: 96)
         writer.box("moof") { moof in
@@ -57,25 +57,25 @@ struct MovieFragment {
         return writer.bytes
     }
 
-    var hasKeyPicture: Bool { pictures.contains(where: \.isKey) }
+    var hasKeyframe: Bool { videoSamples.contains(where: \.isKey) }
 
-    /// The fragment's bytes.
+    /// Serializes the fragment.
     ///
     /// - Parameters:
-    ///   - number: Counts fragments from 1 (`mfhd`).
-    ///   - pictureEnd: Decode time at which the last picture ends, because the next begins there.
-    ///   - soundLength: Ticks of one sound.
-    func write(number: UInt32, pictureEnd: Int64, soundLength: Int64) -> ByteBuffer {
-        var writer = BoxWriter(capacity: 256 + 16 * pictures.count + 8 * sounds.count + byteCount)
+    ///   - number: The fragment's sequence number from 1 (`mfhd`).
+    ///   - videoEndTime: The decode time at which the last video sample ends.
+    ///   - audioFrameDuration: The ticks of one audio frame.
+    func write(number: UInt32, videoEndTime: Int64, audioFrameDuration: Int64) -> ByteBuffer {
+        var writer = BoxWriter(capacity: 256 + 16 * videoSamples.count + 8 * audioSamples.count + byteCount)
         var offsets: [(position: Int, value: Int)] = []
         writer.box("moof") { moof in
             moof.fullBox("mfhd") { $0.write(number) }
-            if !pictures.isEmpty {
-                offsets.append((writePictures(&moof, end: pictureEnd), 0))
+            if !videoSamples.isEmpty {
+                offsets.append((writeVideo(&moof, end: videoEndTime), 0))
             }
-            if !sounds.isEmpty {
-                let before = pictures.reduce(0) { $0 + $1.payload.readableBytes }
-                offsets.append((writeSounds(&moof, length: soundLength), before))
+            if !audioSamples.isEmpty {
+                let before = videoSamples.reduce(0) { $0 + $1.payload.readableBytes }
+                offsets.append((writeAudio(&moof, length: audioFrameDuration), before))
             }
         }
         let media = writer.position + 8
@@ -83,61 +83,77 @@ struct MovieFragment {
             writer.patch(UInt32(truncatingIfNeeded: media + offset.value), at: offset.position)
         }
         writer.box("mdat") { mdat in
-            for picture in pictures { mdat.write(picture.payload) }
-            for sound in sounds { mdat.write(sound.payload) }
+            for video in videoSamples { mdat.write(video.payload) }
+            for audio in audioSamples { mdat.write(audio.payload) }
         }
         return writer.bytes
     }
 
-    /// Returns where the data offset is to be filled in.
-    private func writePictures(_ moof: inout BoxWriter, end: Int64) -> Int {
+    /// Returns the position of the data offset, which is patched later.
+    private func writeVideo(_ moof: inout BoxWriter, end: Int64) -> Int {
         var dataOffset = 0
         moof.box("traf") { traf in
-            // Data offsets count from the moof; nothing else is the same for all pictures.
+            // Data offsets count from the moof; all other fields vary per video sample.
             traf.fullBox("tfhd", flags: 0x02_0000) { $0.write(ProgramFormat.videoTrack) }
-            traf.fullBox("tfdt", version: 1) { $0.write(pictures.first?.time ?? 0) }
-            // Data offset; duration, size, flags and composition offset of each picture.
+            traf.fullBox("tfdt", version: 1) { $0.write(videoSamples.first?.time ?? 0) }
+            // Data offset; duration, size, flags and composition offset of each sample.
             traf.fullBox("trun", version: 1, flags: 0xF01) { trun in
-                trun.write(UInt32(pictures.count))
+                trun.write(UInt32(videoSamples.count))
                 dataOffset = trun.position
                 trun.write(UInt32(0))
-                for (index, picture) in pictures.enumerated() {
-                    let next = index + 1 < pictures.count ? pictures[index + 1].time : end
-                    trun.write(UInt32(clamping: next - picture.time))
-                    trun.write(UInt32(picture.payload.readableBytes))
-                    trun.write(SampleFlags.picture(isKey: picture.isKey, isDisposable: picture.isDisposable))
-                    trun.write(picture.compositionOffset)
+                for (index, video) in videoSamples.enumerated() {
+                    let next = index + 1 < videoSamples.count ? videoSamples[index + 1].time : end
+                    trun.write(UInt32(clamping: next - video.time))
+                    trun.write(UInt32(video.payload.readableBytes))
+                    trun.write(SampleFlags.video(isKey: video.isKey, isDisposable: video.isDisposable))
+                    trun.write(video.compositionOffset)
                 }
             }
         }
         return dataOffset
     }
 
-    private func writeSounds(_ moof: inout BoxWriter, length: Int64) -> Int {
+    private func writeAudio(_ moof: inout BoxWriter, length: Int64) -> Int {
         var dataOffset = 0
-        let isEven = zip(sounds, sounds.dropFirst()).allSatisfy { $1.time - $0.time == length }
+        let isEven = zip(audioSamples, audioSamples.dropFirst()).allSatisfy { $1.time - $0.time == length }
         moof.box("traf") { traf in
-            // Data offsets count from the moof; duration and flags are given once for all sounds.
+            // Data offsets count from the moof; duration and flags are common to all audio samples.
             traf.fullBox("tfhd", flags: 0x02_0028) { tfhd in
                 tfhd.write(ProgramFormat.audioTrack)
                 tfhd.write(UInt32(clamping: length))
-                tfhd.write(SampleFlags.sound)
+                tfhd.write(SampleFlags.audio)
             }
-            traf.fullBox("tfdt", version: 1) { $0.write(sounds.first?.time ?? 0) }
-            // Data offset; size of each sound, and where there is a gap also its duration, which reaches over it.
+            traf.fullBox("tfdt", version: 1) { $0.write(audioSamples.first?.time ?? 0) }
+            // Data offset; size of each sample and, if there is a gap, its duration, which covers the gap.
             traf.fullBox("trun", version: 1, flags: isEven ? 0x201 : 0x301) { trun in
-                trun.write(UInt32(sounds.count))
+                trun.write(UInt32(audioSamples.count))
                 dataOffset = trun.position
                 trun.write(UInt32(0))
-                for (index, sound) in sounds.enumerated() {
+                for (index, audio) in audioSamples.enumerated() {
                     if !isEven {
-                        let next = index + 1 < sounds.count ? sounds[index + 1].time : sound.time + length
-                        trun.write(UInt32(clamping: next - sound.time))
+                        let next = index + 1 < audioSamples.count ? audioSamples[index + 1].time : audio.time + length
+                        trun.write(UInt32(clamping: next - audio.time))
                     }
-                    trun.write(UInt32(sound.payload.readableBytes))
+                    trun.write(UInt32(audio.payload.readableBytes))
                 }
             }
         }
         return dataOffset
+    }
+}
+
+/// The dependency flags of samples (ISO/IEC 14496-12 8.8.3.1).
+enum SampleFlags {
+    private static let dependsOnNothing: UInt32 = 2 << 24
+    private static let dependsOnOthers: UInt32 = 1 << 24
+    private static let nothingDependsOnIt: UInt32 = 2 << 22
+    private static let isNotSync: UInt32 = 1 << 16
+
+    /// The flags of audio samples; every AAC frame is a sync sample.
+    static let audio = dependsOnNothing
+
+    static func video(isKey: Bool, isDisposable: Bool) -> UInt32 {
+        if isKey { return dependsOnNothing }
+        return dependsOnOthers | isNotSync | (isDisposable ? nothingDependsOnIt : 0)
     }
 }

@@ -1,13 +1,14 @@
-/// How a player wants a media playlist delivered (RFC 8216bis 6.2.5): when, and whether whole.
+/// The delivery directives of a media playlist request (RFC 8216bis 6.2.5).
 public struct DeliveryDirectives: Sendable, Hashable {
-    /// `_HLS_msn`: not before it has this segment, or with `part` that part of it; nil for at once.
+    /// `_HLS_msn`: respond once the playlist contains this segment, or with `part` that part of it; nil for
+    /// immediately.
     public let sequence: Int?
-    /// `_HLS_part`: the place of a part in its segment, from 0.
+    /// `_HLS_part`: the index of a part in its segment, from 0.
     public let part: Int?
-    /// `_HLS_skip`: without the segments that the player knows already.
+    /// `_HLS_skip`: omit segments that the player already has.
     public let isDelta: Bool
 
-    /// At once, and whole: what a player asks for that knows of none of this.
+    /// No directives: the full playlist, immediately.
     public static let none = DeliveryDirectives(sequence: nil, part: nil, isDelta: false)
 
     private init(sequence: Int?, part: Int?, isDelta: Bool) {
@@ -16,12 +17,12 @@ public struct DeliveryDirectives: Sendable, Hashable {
         self.isDelta = isDelta
     }
 
-    /// Reads the directives of a request; nil when they cannot be followed, which is answered by 400.
+    /// Parses the directives of a request; nil if they are invalid, which is answered with status 400.
     ///
     /// - Parameters:
-    ///   - sequence: `_HLS_msn` as it was written; nil when it was not given.
-    ///   - part: `_HLS_part`, which is nothing by itself.
-    ///   - skip: `_HLS_skip`: `YES`, or `v2`, which here means the same because there are no date ranges.
+    ///   - sequence: The value of `_HLS_msn`, or nil.
+    ///   - part: The value of `_HLS_part`, which requires `_HLS_msn`.
+    ///   - skip: The value of `_HLS_skip`: `YES` or `v2`, which are equivalent because there are no date ranges.
     public init?(sequence: String?, part: String?, skip: String?) {
         switch skip {
         case nil: isDelta = false
@@ -40,17 +41,17 @@ public struct DeliveryDirectives: Sendable, Hashable {
             self.part = nil
             return
         }
-        guard let place = Self.number(part) else { return nil }
-        self.part = place
+        guard let index = Self.number(part) else { return nil }
+        self.part = index
     }
 
-    /// The request is one of a player that plays with low latency.
-    public var areGiven: Bool { self != .none }
+    /// Whether any directive is present, as in requests of low-latency players.
+    public var isLowLatencyRequest: Bool { self != .none }
 
-    /// The same without waiting for anything.
-    public var atOnce: DeliveryDirectives { DeliveryDirectives(sequence: nil, part: nil, isDelta: isDelta) }
+    /// The same directives without blocking.
+    public var withoutBlocking: DeliveryDirectives { DeliveryDirectives(sequence: nil, part: nil, isDelta: isDelta) }
 
-    /// A decimal integer, which has digits and nothing else (RFC 8216bis 4.2).
+    /// Parses a decimal integer, which consists of digits only (RFC 8216bis 4.2).
     private static func number(_ text: String) -> Int? {
         let isDecimal = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         return isDecimal ? Int(text) : nil

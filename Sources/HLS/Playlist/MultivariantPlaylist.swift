@@ -1,27 +1,27 @@
 public import NIOCore
 
-/// The playlist that a player fetches first: it says what the program is, and where its media playlist is.
+/// The playlist that a player requests first, which lists the variants of the program.
 public struct MultivariantPlaylist: Sendable {
-    /// One way to play the program.
+    /// A variant of the program.
     public struct Variant: Sendable, Equatable {
-        /// Bits per second that no segment exceeds.
+        /// The peak bit rate of any segment in bits per second.
         public var bandwidth: Int
-        /// Bits per second on average; nil when not known.
+        /// The average bit rate in bits per second; nil if unknown.
         public var averageBandwidth: Int?
-        /// Pixels across; nil without video.
+        /// The width in pixels; nil without video.
         public var width: Int?
-        /// Pixels down; nil without video.
+        /// The height in pixels; nil without video.
         public var height: Int?
-        /// Pictures per second; nil when not known or without video.
+        /// Frames per second; nil if unknown or without video.
         public var frameRate: Double?
-        /// As in `Initialization.codecs`.
+        /// The codecs in the format of `Initialization.codecs`.
         public var codecs: String
-        /// Address of the media playlist, relative to this one or absolute, percent-encoded.
+        /// The percent-encoded URI of the media playlist, absolute or relative to this one.
         public var mediaURI: String
-        /// Whether each of its segments begins with a key picture.
+        /// Whether each of its segments begins with a keyframe.
         public var isIndependent: Bool
 
-        /// Describes a way to play.
+        /// Creates a variant.
         public init(
             bandwidth: Int,
             averageBandwidth: Int? = nil,
@@ -47,28 +47,27 @@ public struct MultivariantPlaylist: Sendable {
             if let averageBandwidth { attributes.append("AVERAGE-BANDWIDTH=\(max(averageBandwidth, 1))") }
             attributes.append("CODECS=\"\(codecs)\"")
             if let width, let height { attributes.append("RESOLUTION=\(width)x\(height)") }
-            if let frameRate { attributes.append("FRAME-RATE=\(Decimal.text(frameRate, digits: 3))") }
+            if let frameRate { attributes.append("FRAME-RATE=\(DecimalText.text(frameRate, digits: 3))") }
             return "#EXT-X-STREAM-INF:\(attributes.joined(separator: ","))\n\(mediaURI)\n"
         }
     }
 
-    /// The playlist of a program with these variants; a player that does not choose begins with the first
-    /// (RFC 8216 4.3.4).
+    /// Renders the playlist with these variants, the default variant first (RFC 8216 4.3.4).
     public static func render(_ variants: [Variant]) -> ByteBuffer {
-        // Here it is said of every segment of every variant (RFC 8216 4.3.5.1).
+        // In this playlist the tag applies to every segment of every variant (RFC 8216 4.3.5.1).
         let claim = variants.allSatisfy(\.isIndependent) ? "#EXT-X-INDEPENDENT-SEGMENTS\n" : ""
         return ByteBuffer(string: "#EXTM3U\n#EXT-X-VERSION:7\n" + claim + variants.map(\.lines).joined())
     }
 
-    /// The playlist of a program with one variant (RFC 8216 4.3.4).
+    /// Renders the playlist of a program with one variant (RFC 8216 4.3.4).
     ///
     /// - Parameters:
-    ///   - bandwidth: Bits per second that no segment exceeds.
-    ///   - averageBandwidth: Bits per second on average; nil when not known.
-    ///   - resolution: Width and height of the picture in pixels; nil without video.
-    ///   - frameRate: Pictures per second; nil when not known or without video.
-    ///   - codecs: As in `Initialization.codecs`.
-    ///   - mediaURI: Address of the media playlist, relative to this one or absolute, percent-encoded.
+    ///   - bandwidth: The peak bit rate of any segment in bits per second.
+    ///   - averageBandwidth: The average bit rate in bits per second; nil if unknown.
+    ///   - resolution: The frame width and height in pixels; nil without video.
+    ///   - frameRate: Frames per second; nil if unknown or without video.
+    ///   - codecs: The codecs in the format of `Initialization.codecs`.
+    ///   - mediaURI: The percent-encoded URI of the media playlist, absolute or relative to this one.
     public static func render(
         bandwidth: Int,
         averageBandwidth: Int? = nil,

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// A segment in the making.
+/// The segment being built.
 ///
-/// Its times are ticks of the leading track: the video track, or without one the audio track.
+/// Times are ticks of the leading track: the video track, or the audio track in audio-only programs.
 struct OpenSegment {
     let sequence: Int
     let format: ProgramFormat
@@ -12,10 +12,10 @@ struct OpenSegment {
     let start: Int64
 
     private(set) var parts: [ByteBuffer] = []
-    /// The part in the making, and when it began.
+    // The open part and its start.
     private(set) var fragment = MovieFragment()
     private(set) var partStart: Int64
-    /// When the newest picture, or without video the newest sound, begins.
+    /// The time of the newest video sample, or of the newest audio sample in audio-only programs.
     private(set) var newest: Int64
     private var finishedBytes = 0
 
@@ -46,68 +46,67 @@ struct OpenSegment {
 
     func ticks(milliseconds: Int64) -> Int64 { milliseconds * timescale / 1000 }
 
-    mutating func append(_ picture: MovieFragment.Picture) {
-        fragment.append(picture)
-        newest = picture.time
+    mutating func append(_ video: MovieFragment.VideoSample) {
+        fragment.append(video)
+        newest = video.time
     }
 
-    mutating func append(_ sound: MovieFragment.Sound) {
-        fragment.append(sound)
-        if isAudioOnly { newest = sound.time }
+    mutating func append(_ audio: MovieFragment.AudioSample) {
+        fragment.append(audio)
+        if isAudioOnly { newest = audio.time }
     }
 
-    /// Ends parts until the one in the making is not longer than it may be, because what comes next begins at `time`
-    /// only.
+    /// Finishes parts until the open one is within the maximum duration, given that the next sample begins at `time`.
     ///
-    /// A part ends before its newest picture where that leaves it long enough, otherwise exactly where it has to; then
-    /// its last picture reaches into the next part, and in a long hole there are parts in which nothing begins.
+    /// A part ends before its newest video sample if it is then long enough, otherwise exactly at the maximum; its last
+    /// sample then extends into the next part, and a long gap yields parts without samples.
     ///
     /// - Parameters:
-    ///   - longest: Ticks that no part may exceed.
-    ///   - count: Counts fragments.
-    mutating func fill(until time: Int64, longest: Int64, count: inout UInt32, soundLength: Int64) -> [Part] {
+    ///   - longest: The maximum part duration in ticks.
+    ///   - count: The fragment counter.
+    mutating func fill(until time: Int64, longest: Int64, count: inout UInt32, audioFrameDuration: Int64) -> [Part] {
         var finished: [Part] = []
         while time - partStart > max(longest, 1) {
-            if Self.isLongEnough(newest - partStart, of: longest), let picture = fragment.removeNewestPicture() {
-                finished.append(finishPart(at: picture.time, mediaEnd: picture.time, &count, soundLength))
-                fragment.append(picture)
+            if Self.isLongEnough(newest - partStart, of: longest), let video = fragment.removeNewestVideoSample() {
+                finished.append(finishPart(at: video.time, mediaEnd: video.time, &count, audioFrameDuration))
+                fragment.append(video)
             } else {
-                finished.append(finishPart(at: partStart + longest, mediaEnd: time, &count, soundLength))
+                finished.append(finishPart(at: partStart + longest, mediaEnd: time, &count, audioFrameDuration))
             }
         }
         return finished
     }
 
-    /// Ends the part in the making where the next picture or sound begins; in several, where one would be too long.
-    mutating func finishParts(at end: Int64, longest: Int64, count: inout UInt32, soundLength: Int64) -> [Part] {
-        var finished = fill(until: end, longest: longest, count: &count, soundLength: soundLength)
-        if end > partStart { finished.append(finishPart(at: end, mediaEnd: end, &count, soundLength)) }
+    /// Finishes the open part at the start of the next sample; several parts if one would be too long.
+    mutating func finishParts(at end: Int64, longest: Int64, count: inout UInt32, audioFrameDuration: Int64) -> [Part] {
+        var finished = fill(until: end, longest: longest, count: &count, audioFrameDuration: audioFrameDuration)
+        if end > partStart { finished.append(finishPart(at: end, mediaEnd: end, &count, audioFrameDuration)) }
         return finished
     }
 
-    /// Parts shorter than 85 % of the longest are allowed in few places only (RFC 8216bis 4.4.4.9).
+    /// Returns whether a part has at least 85 % of the maximum; shorter ones are restricted (RFC 8216bis 4.4.4.9).
     static func isLongEnough(_ duration: Int64, of longest: Int64) -> Bool { duration * 100 >= longest * 85 }
 
     private mutating func finishPart(
         at end: Int64,
         mediaEnd: Int64,
         _ count: inout UInt32,
-        _ soundLength: Int64
+        _ audioFrameDuration: Int64
     ) -> Part {
         count &+= 1
-        let isEmpty = fragment.pictures.isEmpty && fragment.sounds.isEmpty
+        let isEmpty = fragment.videoSamples.isEmpty && fragment.audioSamples.isEmpty
         let track = isAudioOnly ? ProgramFormat.audioTrack : ProgramFormat.videoTrack
         let data =
             isEmpty
             ? MovieFragment.empty(number: count, track: track, time: partStart)
-            : fragment.write(number: count, pictureEnd: mediaEnd, soundLength: soundLength)
+            : fragment.write(number: count, videoEndTime: mediaEnd, audioFrameDuration: audioFrameDuration)
         let part = Part(
             sequence: sequence,
             index: parts.count,
             data: data,
             start: seconds(partStart),
             duration: seconds(end - partStart),
-            isIndependent: isAudioOnly ? !isEmpty : fragment.hasKeyPicture,
+            isIndependent: isAudioOnly ? !isEmpty : fragment.hasKeyframe,
             isDiscontinuity: isDiscontinuity,
             initialization: initialization
         )
@@ -118,7 +117,7 @@ struct OpenSegment {
         return part
     }
 
-    /// The segment, whose last part ended at `end`.
+    /// Returns the finished segment, whose last part ended at `end`.
     func finished(at end: Int64) -> Segment {
         Segment(
             sequence: sequence,

@@ -10,10 +10,10 @@ public struct AACConfiguration: Sendable, Equatable {
     public let channelCount: Int
     /// Samples per channel in each frame at `sampleRate`: 1024, or 960.
     public let samplesPerFrame: Int
-    /// The configuration as it came, as an `esds` box holds it.
+    /// The configuration as received, in the form an `esds` box holds.
     public let bytes: ByteBuffer
 
-    /// Reads an AudioSpecificConfig.
+    /// Parses an AudioSpecificConfig.
     ///
     /// - Parameter bytes: The readable bytes, without the FLV header in front.
     public init(_ bytes: ByteBuffer) throws(BitstreamError) {
@@ -49,7 +49,7 @@ public struct AACConfiguration: Sendable, Equatable {
         left.bytes == right.bytes
     }
 
-    /// Main, LC, SSR and LTP: the types whose frames are 1024 or 960 samples and whose header we read.
+    /// Main, LC, SSR and LTP: the object types whose frames have 1024 or 960 samples and whose header is parsed here.
     private static let generalAudioTypes = 1...4
 
     private static let sampleRates = [
@@ -72,7 +72,7 @@ public struct AACConfiguration: Sendable, Equatable {
         return sampleRates[index]
     }
 
-    /// program_config_element (14496-3 4.4.1.1): channels are counted from the elements it lists.
+    /// Parses a program_config_element (14496-3 4.4.1.1) and counts the channels of the elements it lists.
     private static func readElementList(_ reader: inout BitReader) throws(BitstreamError) -> Int {
         try reader.skip(10)
         let speakers = Int(try reader.bits(4)) + Int(try reader.bits(4)) + Int(try reader.bits(4))

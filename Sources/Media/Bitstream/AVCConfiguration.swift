@@ -1,7 +1,7 @@
 public import NIOCore
 
-/// The decoder configuration record of an H.264 stream (ISO/IEC 14496-15 5.3.3.1): its parameter sets, and how its
-/// pictures are framed.
+/// The decoder configuration record of an H.264 stream (ISO/IEC 14496-15 5.3.3.1): its parameter sets and the size of
+/// the NAL units' length prefix.
 public struct AVCConfiguration: Sendable, Equatable {
     /// AVCProfileIndication: 66 Baseline, 77 Main, 100 High, ...
     public let profile: UInt8
@@ -15,12 +15,12 @@ public struct AVCConfiguration: Sendable, Equatable {
     public let sequenceParameterSets: [ByteBuffer]
     /// Picture parameter sets, each a NAL unit with its header byte; at least one.
     public let pictureParameterSets: [ByteBuffer]
-    /// The first sequence parameter set, read.
+    /// The first sequence parameter set, parsed.
     public let sps: SequenceParameterSet
     /// The whole record, as an `avcC` box holds it.
     public let record: ByteBuffer
 
-    /// Reads a record; parameter sets with start codes, which some encoders send in its place, are made into one.
+    /// Parses a record; converts parameter sets with start codes, which some encoders send instead, to a record.
     ///
     /// - Parameter record: The readable bytes, without the FLV header in front.
     public init(_ record: ByteBuffer) throws(BitstreamError) {
@@ -47,8 +47,8 @@ public struct AVCConfiguration: Sendable, Equatable {
         self.level = level
         nalLengthSize = Int(lengthSize & 3) + 1
         sequenceParameterSets = try Self.readUnits(&input, count: Int(sequenceCount & 0x1F))
-        guard let pictureCount: UInt8 = input.readInteger() else { throw .truncated }
-        pictureParameterSets = try Self.readUnits(&input, count: Int(pictureCount))
+        guard let parameterSetCount: UInt8 = input.readInteger() else { throw .truncated }
+        pictureParameterSets = try Self.readUnits(&input, count: Int(parameterSetCount))
         guard let first = sequenceParameterSets.first else { throw .invalid(field: "numOfSequenceParameterSets") }
         guard !pictureParameterSets.isEmpty else { throw .invalid(field: "numOfPictureParameterSets") }
         sps = try SequenceParameterSet(first)

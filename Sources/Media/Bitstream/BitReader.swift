@@ -2,21 +2,21 @@ public import NIOCore
 
 /// Reads a header bit by bit, most significant bit first.
 ///
-/// Over a NAL unit it steps over the emulation prevention bytes (ITU-T H.264 7.3.1: the 3 in `00 00 03`), so a caller
-/// sees the raw byte sequence. Every read checks the end, and no code is longer than 32 bits, so damaged data costs an
-/// error and never a loop.
+/// Inside a NAL unit it skips the emulation prevention bytes (ITU-T H.264 7.3.1: the 3 in `00 00 03`), so the caller
+/// reads the raw byte sequence. Every read checks the end, and no code is longer than 32 bits, so damaged data causes an
+/// error and never an endless loop.
 public struct BitReader: Sendable {
     private let bytes: ByteBuffer
     private let skipsEmulationPrevention: Bool
     /// Index of the byte that holds the next bit.
     private var index: Int
     private let end: Int
-    /// Bits of that byte already taken, 0 to 7.
+    /// Bits of that byte already read, 0 to 7.
     private var bitsTaken = 0
-    /// How many zero bytes came directly before the byte at `index`.
+    /// The number of zero bytes directly before the byte at `index`.
     private var zeros = 0
 
-    /// A reader over the readable bytes of `bytes`.
+    /// Makes a reader of the readable bytes of `bytes`.
     ///
     /// - Parameter skipsEmulationPrevention: True for the inside of a NAL unit, false for plain fields.
     public init(_ bytes: ByteBuffer, skipsEmulationPrevention: Bool) {
@@ -26,10 +26,10 @@ public struct BitReader: Sendable {
         end = bytes.writerIndex
     }
 
-    /// Bits that are left, emulation prevention bytes included.
+    /// Unread bits, emulation prevention bytes included.
     public var bitsLeft: Int { (end - index) * 8 - bitsTaken }
 
-    /// The next `count` bits as a number; `count` from 0 to 32, more is an error.
+    /// Reads the next `count` bits as a number; throws unless `count` is 0 to 32.
     public mutating func bits(_ count: Int) throws(BitstreamError) -> UInt32 {
         guard (0...32).contains(count) else { throw .invalid(field: "bit count") }
         var value: UInt32 = 0
@@ -45,12 +45,12 @@ public struct BitReader: Sendable {
         return value
     }
 
-    /// The next bit as a truth value.
+    /// Reads the next bit as a Boolean.
     public mutating func flag() throws(BitstreamError) -> Bool {
         try bits(1) == 1
     }
 
-    /// Passes over `count` bits.
+    /// Skips `count` bits.
     public mutating func skip(_ count: Int) throws(BitstreamError) {
         var left = count
         while left > 0 {
@@ -60,7 +60,7 @@ public struct BitReader: Sendable {
         }
     }
 
-    /// An unsigned Exp-Golomb code (H.264 9.1, `ue(v)`), 0 to 2^32 - 2.
+    /// Reads an unsigned Exp-Golomb code (H.264 9.1, `ue(v)`), 0 to 2^32 - 2.
     public mutating func unsignedGolomb() throws(BitstreamError) -> UInt32 {
         var leadingZeros = 0
         while try bits(1) == 0 {
@@ -71,7 +71,7 @@ public struct BitReader: Sendable {
         return (1 << UInt32(leadingZeros)) - 1 + (try bits(leadingZeros))
     }
 
-    /// A signed Exp-Golomb code (H.264 9.1.1, `se(v)`).
+    /// Reads a signed Exp-Golomb code (H.264 9.1.1, `se(v)`).
     public mutating func signedGolomb() throws(BitstreamError) -> Int64 {
         let code = Int64(try unsignedGolomb())
         return code % 2 == 0 ? -(code / 2) : (code + 1) / 2
@@ -93,4 +93,16 @@ public struct BitReader: Sendable {
         index += 1
         zeros = byte == 0 ? zeros + 1 : 0
     }
+}
+
+/// The reasons why the headers of a coded stream cannot be parsed.
+///
+/// The bytes come from peers, so every case is expected at run time.
+public enum BitstreamError: Error, Sendable, Equatable {
+    /// The data ends before the value does.
+    case truncated
+    /// A field, named here, holds a value that the format forbids or that exceeds a sanity limit.
+    case invalid(field: String)
+    /// A well-formed header of an unsupported kind.
+    case unsupported(what: String)
 }

@@ -1,36 +1,35 @@
 import Synchronization
 
-/// Counts what each client has open of one kind, and refuses what is beyond its limit.
+/// Limits how many resources of one kind each client may have open.
 ///
-/// A client is a `PeerAddress.account`. It holds an entry for each client that has something open, and none for others.
-/// Any thread.
+/// A client is identified by its `PeerAddress.account`. Only clients with something open use memory. Thread-safe.
 public final class ClientLimiter: Sendable {
-    /// The most that one client may have open; nil for any number.
+    /// The number a client may have open; nil for no limit.
     public let limit: Int?
     private let open = Mutex<[UInt64: Int]>([:])
     private let refusals = Atomic<UInt64>(0)
 
     /// Makes a limiter.
     ///
-    /// - Parameter limit: The most that one client may have open; nil for any number.
+    /// - Parameter limit: The number a client may have open; nil for no limit.
     public init(limit: Int?) {
         self.limit = limit
     }
 
-    /// How often a client was refused.
+    /// The number of refusals so far.
     public var refused: UInt64 { refusals.load(ordering: .relaxed) }
 
-    /// What a client has open.
+    /// Returns the number a client has open.
     public func count(of client: UInt64) -> Int { open.withLock { $0[client] ?? 0 } }
 
-    /// Opens one more.
+    /// Opens one more resource for a client.
     ///
     /// - Parameters:
-    ///   - client: Its `PeerAddress.account`; nil for one that is never refused.
-    ///   - extra: What it may have beyond the limit; asked only where the limit alone does not do.
-    /// - Returns: Its place; nil when it has too many open.
-    public func enter(_ client: UInt64?, extra: () -> Int = { 0 }) -> ClientPlace? {
-        guard let client, let limit else { return ClientPlace(nil, client: 0) }
+    ///   - client: Its `PeerAddress.account`; nil for a client without a limit.
+    ///   - extra: An allowance on top of the limit; called only when the limit is reached.
+    /// - Returns: The client's slot; nil when it has too many open.
+    public func enter(_ client: UInt64?, extra: () -> Int = { 0 }) -> ClientSlot? {
+        guard let client, let limit else { return ClientSlot(nil, client: 0) }
         let count = count(of: client)
         let allowed = count < limit ? limit : limit + max(0, extra())
         let isIn = open.withLock { open in
@@ -42,7 +41,7 @@ public final class ClientLimiter: Sendable {
             refusals.add(1, ordering: .relaxed)
             return nil
         }
-        return ClientPlace(self, client: client)
+        return ClientSlot(self, client: client)
     }
 
     fileprivate func leave(_ client: UInt64) {
@@ -53,8 +52,8 @@ public final class ClientLimiter: Sendable {
     }
 }
 
-/// One place of a client in a `ClientLimiter`; given back at the latest when the object is let go.
-public final class ClientPlace: Sendable {
+/// One open resource of a client in a `ClientLimiter`, released at the latest when the object is deallocated.
+public final class ClientSlot: Sendable {
     private let limiter: ClientLimiter?
     private let client: UInt64
     private let hasLeft = Atomic<Bool>(false)
@@ -64,7 +63,7 @@ public final class ClientPlace: Sendable {
         self.client = client
     }
 
-    /// Gives the place back; a second call does nothing.
+    /// Releases the slot; further calls do nothing.
     public func leave() {
         guard !hasLeft.exchange(true, ordering: .relaxed) else { return }
         limiter?.leave(client)

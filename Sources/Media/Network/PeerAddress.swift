@@ -4,13 +4,12 @@ import Glibc
 import Darwin
 #endif
 
-/// The numeric address of whoever is at the other end, IPv4 ones below `::ffff:0:0/96`, so that both forms of one are the
-/// same.
+/// The numeric address of a peer; IPv4 addresses are mapped to `::ffff:0:0/96`, so that both forms compare equal.
 public struct PeerAddress: Sendable, Equatable {
-    /// Sixteen of them.
+    /// The 16 bytes of the IPv6 form.
     public let bytes: [UInt8]
 
-    /// Reads an address; nil for what is no numeric one.
+    /// Parses an address; nil unless it is numeric.
     public init?(_ text: String) {
         var four = in_addr()
         if inet_pton(AF_INET, text, &four) == 1 {
@@ -22,29 +21,29 @@ public struct PeerAddress: Sendable, Equatable {
         bytes = withUnsafeBytes(of: &six) { Array($0) }
     }
 
-    /// Whether it is one of IPv4, in whatever form.
+    /// Whether the address is an IPv4 address, in either form.
     public var isIPv4: Bool { bytes.starts(with: Self.mapped) }
 
-    /// Whether it is one of this machine's for itself.
+    /// Whether the address is a loopback address.
     public var isLoopback: Bool {
         isIPv4 ? bytes[12] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
     }
 
-    /// What is one client's: an IPv4 address, and of IPv6 the network that a house is given (`2001:db8:0:1::/64`), in which
-    /// it may take another address for every request.
+    /// The key that identifies a client: an IPv4 address, or the /64 network of an IPv6 address (`2001:db8:0:1::/64`),
+    /// within which a client can choose its addresses freely.
     public var account: UInt64 {
-        // The networks of IPv6 that would be taken for an IPv4 address are nobody's.
+        // No client uses the IPv6 networks whose key would equal that of an IPv4 address.
         (isIPv4 ? bytes.suffix(4) : bytes.prefix(8)).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// `account` as people write it.
+    /// `account` in text form.
     public var accountName: String {
         if isIPv4 { return bytes.suffix(4).map(String.init).joined(separator: ".") }
         let words = stride(from: 48, through: 0, by: -16).map { String(account >> UInt64($0) & 0xFFFF, radix: 16) }
         return words.joined(separator: ":") + "::/64"
     }
 
-    /// Under which name a client is counted and written down: its `accountName`; what is no numeric address as it is.
+    /// Returns the `accountName` of a numeric address, and other text unchanged.
     public static func accountName(of text: String) -> String {
         PeerAddress(text)?.accountName ?? text
     }

@@ -1,6 +1,6 @@
-/// Limits how often each client may do something: each has a debt that grows by one a request and shrinks with time.
+/// A token bucket per client, in the form of a debt that grows by one with each request and shrinks with time.
 ///
-/// It remembers a bounded number of clients; one without debts is as good as unknown.
+/// The number of clients is bounded; a client without debt needs no entry.
 public struct RateLimiter<Client: Hashable & Sendable>: Sendable {
     private struct Debt: Sendable {
         var requests: Double
@@ -12,38 +12,38 @@ public struct RateLimiter<Client: Hashable & Sendable>: Sendable {
     private let capacity: Int
     private var debts: [Client: Debt] = [:]
 
-    /// Makes a limiter that knows nobody.
+    /// Makes a limiter without clients.
     ///
     /// - Parameters:
-    ///   - perSecond: Requests a client may make in the long run.
-    ///   - burst: Requests it may make at once after a pause.
-    ///   - capacity: Clients remembered at most.
+    ///   - perSecond: Sustained requests per second of a client.
+    ///   - burst: Requests a client may make at once after a pause.
+    ///   - capacity: The largest number of clients with an entry.
     public init(perSecond: Double, burst: Double, capacity: Int = 16_384) {
         self.perSecond = perSecond
         self.burst = burst
         self.capacity = capacity
     }
 
-    /// Clients remembered.
+    /// The number of clients with an entry.
     public var count: Int { debts.count }
 
-    /// Whether one more request of the client is answered; one that is not costs it nothing.
+    /// Whether the limiter allows one more request of the client; a refused request costs nothing.
     ///
-    /// - Parameter more: What the client may make beyond what all may.
-    public mutating func takesRequest(
+    /// - Parameter more: An allowance on top of the limits of all clients.
+    public mutating func allowsRequest(
         from client: Client,
         now: MonotonicTime,
         more: (perSecond: Double, burst: Double) = (0, 0)
     ) -> Bool {
         let debt = debts[client].map { requests($0, now: now, perSecond: perSecond + more.perSecond) } ?? 0
         guard debt + 1 <= burst + more.burst else { return false }
-        if debts[client] == nil, debts.count >= capacity { forget(now: now) }
+        if debts[client] == nil, debts.count >= capacity { evict(now: now) }
         debts[client] = Debt(requests: debt + 1, at: now)
         return true
     }
 
-    /// Makes room: a client without debts is as good as unknown, then that half of the others is that owes less.
-    private mutating func forget(now: MonotonicTime) {
+    /// Evicts the clients without debt, then the half with the smallest debts.
+    private mutating func evict(now: MonotonicTime) {
         debts = debts.filter { requests($0.value, now: now) > 0 }
         guard debts.count >= capacity else { return }
         let most = debts.sorted { requests($0.value, now: now) > requests($1.value, now: now) }.prefix(capacity / 2)

@@ -1,20 +1,20 @@
 import Dispatch
 import Synchronization
 
-/// The bounded way from the program's thread to the encoder's.
+/// The bounded queue from the program's thread to the encoder's.
 ///
-/// The program's thread looks at `pendingPictures` before it composes, so pictures are never queued without end; sound
-/// that finds no room (two and a half seconds of it) is dropped and counted, and the encoder fills in silence.
+/// The program's thread checks `pendingFrames` before it composes, which bounds the frames; audio that exceeds the
+/// queue (2.5 seconds) is dropped and counted, and the encoder fills in silence.
 final class EncoderQueue: ProgramOutput, Sendable {
     private enum Job: Sendable {
-        case picture(canvas: Int, index: Int64)
-        case sound(count: Int, firstSample: Int64)
+        case frame(canvas: Int, index: Int64)
+        case audio(count: Int, firstSample: Int64)
     }
 
     private struct State: ~Copyable {
         var jobs = Fifo<Job>()
-        var sound = SampleRing(capacity: 1 << 17)
-        var pictures = 0
+        var audio = SampleRing(capacity: 1 << 17)
+        var frames = 0
         var droppedSamples: Int64 = 0
         var isClosed = false
     }
@@ -22,60 +22,77 @@ final class EncoderQueue: ProgramOutput, Sendable {
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
 
-    var pendingPictures: Int { state.withLock { $0.pictures } }
+    var pendingFrames: Int { state.withLock { $0.frames } }
     var droppedSamples: Int64 { state.withLock { $0.droppedSamples } }
 
-    func takePicture(canvas: Int, index: Int64) {
+    func writeFrame(canvas: Int, index: Int64) {
         state.withLock { state in
-            state.jobs.append(.picture(canvas: canvas, index: index))
-            state.pictures += 1
+            state.jobs.append(.frame(canvas: canvas, index: index))
+            state.frames += 1
         }
         wake.signal()
     }
 
-    func takeSound(left: UnsafePointer<Float>, right: UnsafePointer<Float>, count: Int, firstSample: Int64) {
-        let isTaken = state.withLock { state in
-            guard state.sound.room >= count else {
+    func writeAudio(left: UnsafePointer<Float>, right: UnsafePointer<Float>, count: Int, firstSample: Int64) {
+        let isAccepted = state.withLock { state in
+            guard state.audio.room >= count else {
                 state.droppedSamples += Int64(count)
                 return false
             }
-            state.sound.append(left, right, count: count)
-            state.jobs.append(.sound(count: count, firstSample: firstSample))
+            state.audio.append(left, right, count: count)
+            state.jobs.append(.audio(count: count, firstSample: firstSample))
             return true
         }
-        if isTaken { wake.signal() }
+        if isAccepted { wake.signal() }
     }
 
-    /// Lets `run` return once everything queued is encoded.
+    /// Makes `run` return once everything queued is encoded.
     func close() {
         state.withLock { $0.isClosed = true }
         wake.signal()
     }
 
-    /// The encoder's thread: encodes what comes until the queue is closed and empty.
+    /// Encodes queued jobs on the encoder's thread until the queue is closed and empty.
     ///
-    /// - Parameter report: Told the thread's processor seconds after each picture.
+    /// - Parameter report: Called with the thread's processor seconds after each frame.
     func run(_ encoder: ProgramEncoder, report: (Double) -> Void) {
         let samples = StereoBuffer(capacity: ProgramTime.quantum)
         while true {
             let (job, isClosed) = state.withLock { state -> (Job?, Bool) in
                 let job = state.jobs.popFirst()
-                if case .sound(let count, _) = job {
-                    _ = state.sound.read(samples.left, samples.right, count: count)
+                if case .audio(let count, _) = job {
+                    _ = state.audio.read(samples.left, samples.right, count: count)
                 }
                 return (job, state.isClosed)
             }
             switch job {
-            case .picture(let canvas, let index):
-                encoder.takePicture(canvas: canvas, index: index)
-                state.withLock { $0.pictures -= 1 }
+            case .frame(let canvas, let index):
+                encoder.writeFrame(canvas: canvas, index: index)
+                state.withLock { $0.frames -= 1 }
                 report(MonotonicSleep.threadSeconds())
-            case .sound(let count, let firstSample):
-                encoder.takeSound(left: samples.left, right: samples.right, count: count, firstSample: firstSample)
+            case .audio(let count, let firstSample):
+                encoder.writeAudio(left: samples.left, right: samples.right, count: count, firstSample: firstSample)
             case nil:
                 if isClosed { return encoder.close() }
                 wake.wait()
             }
         }
     }
+}
+
+/// Receives the program's finished frames and audio: an encoder, or the queue to one.
+protocol ProgramOutput: AnyObject {
+    /// Frames received and not yet encoded.
+    var pendingFrames: Int { get }
+
+    /// Receives frame `index` on canvas `canvas`, which was retained once for it.
+    func writeFrame(canvas: Int, index: Int64)
+
+    /// Receives `count` samples, the first at position `firstSample`; the pointers are valid during the call only.
+    func writeAudio(
+        left: UnsafePointer<Float>,
+        right: UnsafePointer<Float>,
+        count: Int,
+        firstSample: Int64
+    )
 }

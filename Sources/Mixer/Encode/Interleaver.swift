@@ -1,46 +1,46 @@
 import Media
 
-/// Puts the two encoders' packets into one order of non-decreasing timestamps.
+/// Merges the video and audio packets of two encoders by non-decreasing timestamps.
 ///
-/// A packet leaves as soon as nothing earlier can come any more: each encoder says from which time on its next packets
-/// will be.
+/// A packet is emitted as soon as nothing earlier can follow: each encoder raises a watermark below which it sends
+/// nothing more.
 struct Interleaver {
-    private var pictures = Fifo<MediaPacket>()
-    private var sounds = Fifo<MediaPacket>()
-    private var nextPicture = Int64.min
-    private var nextSound = Int64.min
+    private var videoQueue = Fifo<MediaPacket>()
+    private var audioQueue = Fifo<MediaPacket>()
+    private var videoWatermark = Int64.min
+    private var audioWatermark = Int64.min
     private var lastOut = Int64.min
 
     mutating func append(_ packet: MediaPacket) {
-        if packet.isVideo { pictures.append(packet) } else { sounds.append(packet) }
+        if packet.isVideo { videoQueue.append(packet) } else { audioQueue.append(packet) }
     }
 
-    /// No picture earlier than `timestamp` (milliseconds) will come.
-    mutating func promisePictures(from timestamp: Int64) {
-        nextPicture = max(nextPicture, timestamp)
+    /// Declares that no video packet earlier than `timestamp` (milliseconds) will follow.
+    mutating func setVideoWatermark(_ timestamp: Int64) {
+        videoWatermark = max(videoWatermark, timestamp)
     }
 
-    /// No sound earlier than `timestamp` (milliseconds) will come.
-    mutating func promiseSounds(from timestamp: Int64) {
-        nextSound = max(nextSound, timestamp)
+    /// Declares that no audio packet earlier than `timestamp` (milliseconds) will follow.
+    mutating func setAudioWatermark(_ timestamp: Int64) {
+        audioWatermark = max(audioWatermark, timestamp)
     }
 
-    /// The next packet in order; nil while an earlier one may still come.
+    /// Removes and returns the next packet in order; nil while an earlier one may still come.
     ///
-    /// A picture goes before sound of the same time.
+    /// Video precedes audio of the same time.
     mutating func next() -> MediaPacket? {
-        let picture = pictures.first?.timestamp
-        let sound = sounds.first?.timestamp
-        if let picture, picture <= (sound ?? nextSound) {
-            return out(pictures.popFirst())
+        let video = videoQueue.first?.timestamp
+        let audio = audioQueue.first?.timestamp
+        if let video, video <= (audio ?? audioWatermark) {
+            return emit(videoQueue.popFirst())
         }
-        if let sound, sound <= (picture ?? nextPicture) {
-            return out(sounds.popFirst())
+        if let audio, audio <= (video ?? videoWatermark) {
+            return emit(audioQueue.popFirst())
         }
         return nil
     }
 
-    private mutating func out(_ packet: MediaPacket?) -> MediaPacket? {
+    private mutating func emit(_ packet: MediaPacket?) -> MediaPacket? {
         guard var packet else { return nil }
         packet.timestamp = max(packet.timestamp, lastOut)
         lastOut = packet.timestamp

@@ -4,22 +4,22 @@ import NIOCore
 import Stage
 import Synchronization
 
-/// The program's two encoders and the one order of what comes out of them.
+/// Encodes the program's video and audio, and interleaves the packets.
 ///
-/// Timestamps out: whole milliseconds of program time, taken from the absolute picture and sample counters; they never
-/// decrease. Sound is numbered by what a player hears, so the encoder's priming and the limiter's look-ahead are taken
-/// off already. The sink is called on the thread that calls in here.
+/// Output timestamps are whole milliseconds of program time, computed from the absolute frame and sample counters; they
+/// never decrease. Audio timestamps are presentation times: the encoder's priming and the limiter's look-ahead are
+/// already subtracted. The sink is called on the encoder's thread.
 ///
-/// `@unchecked Sendable`: made on one thread and then used by the encoder's thread alone; what others may read is behind
-/// a lock or atomic.
+/// `@unchecked Sendable`: created on one thread and then used by the encoder's thread alone; state that other threads
+/// read is behind a lock or atomic.
 final class ProgramEncoder: @unchecked Sendable {
     struct Counters: Sendable {
         var encodeSeconds = 0.0
-        var soundSeconds = 0.0
-        var keyPictures: Int64 = 0
+        var audioSeconds = 0.0
+        var keyframes: Int64 = 0
         var bytes: Int64 = 0
         var errors: Int64 = 0
-        /// Times that another coder took over.
+        /// Times that another video encoder took over.
         var takeovers: Int64 = 0
     }
 
@@ -27,38 +27,38 @@ final class ProgramEncoder: @unchecked Sendable {
     private let firstTimestamp: Int64
     private let ring: CanvasRing
     private let sink: @Sendable (MediaPacket) -> Void
-    private var video: ThriftyCoder
+    private var video: AdaptiveEncoder
     private var audio: AudioEncoder
     private var interleaver = Interleaver()
-    private var hasBegun = false
+    private var hasStarted = false
     private let configuration: ProgramConfiguration
     private let encoderOptions: String
-    private let ladder = Mutex<LadderPlace>(LadderPlace())
-    private var present: Ladder?
-    /// Pictures of the program as files, for whoever asks.
-    let snapshots = SnapshotDesk()
-    private let wantsKey = Atomic(false)
-    private let gauge: LoadGauge?
-    /// How much of their search the coders should leave out, 0 to 2.
-    private let economy = Atomic(0)
-    /// The group of the last picture, counted from the program's beginning; nil before the first.
-    private var group: Int64?
-    /// The renditions should not be coded, and are not.
+    private let ladder = Mutex<LadderHandoff>(LadderHandoff())
+    private var activeLadder: LadderEncoder?
+    /// Makes image files of the program's frames on request.
+    let snapshots = SnapshotWorker()
+    private let wantsKeyframe = Atomic(false)
+    private let loadMonitor: LoadMonitor?
+    /// How much of their search the encoders should skip, 0 to 2.
+    private let speedLevel = Atomic(0)
+    /// The number of the last frame's GOP, counted from the program's beginning; nil before the first.
+    private var gop: Int64?
+    /// Whether the renditions should be paused.
     private let isLadderIdle = Atomic(false)
-    private var isLadderResting = false
+    private var isLadderPaused = false
     private let counters = Mutex(Counters())
 
-    /// The sound encoder keeps at most an incomplete frame and one that it looks ahead with.
-    private static let mostKept: Int64 = 2 * 1024
-    /// Whole milliseconds from a packet of sound to the next, at least.
-    private static let soundSpacing: Int64 = 21
+    /// The audio encoder buffers at most an incomplete frame and one for its look-ahead.
+    private static let maximumBacklog: Int64 = 2 * 1024
+    /// The minimum number of whole milliseconds between two audio packets.
+    private static let audioSpacing: Int64 = 21
 
     init(
         _ configuration: ProgramConfiguration,
         encoderOptions: String?,
         firstSample: Int64,
         ring: CanvasRing,
-        gauge: LoadGauge? = nil,
+        loadMonitor: LoadMonitor? = nil,
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws(CodecError) {
         self.configuration = configuration
@@ -67,20 +67,20 @@ final class ProgramEncoder: @unchecked Sendable {
         frameRate = configuration.frameRate
         firstTimestamp = ProgramTime.milliseconds(ofSample: firstSample)
         self.ring = ring
-        self.gauge = gauge
+        self.loadMonitor = loadMonitor
         self.sink = sink
-        video = try ThriftyCoder(VideoEncoderConfiguration(configuration, options: encoderOptions))
+        video = try AdaptiveEncoder(VideoEncoderConfiguration(configuration, options: encoderOptions))
         audio = try AudioEncoder(AudioEncoderConfiguration(bitrate: configuration.audioBitrate * 1000))
     }
 
-    /// Makes the next picture a key picture; any thread.
-    func requestKeyPicture() {
-        wantsKey.store(true, ordering: .relaxed)
+    /// Makes the next frame a keyframe; any thread.
+    func requestKeyframe() {
+        wantsKeyframe.store(true, ordering: .relaxed)
     }
 
-    /// Brings the coders to what a step leaves out, with the next key picture; any thread.
+    /// Applies a degradation step with the next keyframe; any thread.
     func degrade(to step: Degradation) {
-        economy.store(step.codingEconomy, ordering: .relaxed)
+        speedLevel.store(step.encoderSpeedLevel, ordering: .relaxed)
         isLadderIdle.store(step >= .noRenditions, ordering: .relaxed)
     }
 
@@ -88,128 +88,128 @@ final class ProgramEncoder: @unchecked Sendable {
         counters.withLock { $0 }
     }
 
-    /// Codes the program's renditions too, from the next picture on; before the first, so that all begin alike.
+    /// Encodes the configured renditions as well; to be called before the first frame, so that all begin alike.
     ///
     /// - Parameters:
-    ///   - hasThreads: Each rendition is coded on a thread of its own.
-    ///   - sink: Takes each rendition's packets with its name.
-    /// - Throws: `CodecError` when the encoder does not take a rendition.
-    func offerRenditions(
+    ///   - hasThreads: Each rendition is encoded on a thread of its own.
+    ///   - sink: Receives each rendition's packets with its name.
+    /// - Throws: `CodecError` when the encoder rejects a rendition.
+    func encodeRenditions(
         hasThreads: Bool,
         sink: @escaping @Sendable (_ rendition: String, MediaPacket) -> Void
     ) throws(CodecError) {
         guard let settings = configuration.ladder, !settings.names.isEmpty else { return }
-        let made = try Ladder(
+        let newLadder = try LadderEncoder(
             settings,
             of: configuration,
             encoderOptions: encoderOptions,
             firstTimestamp: firstTimestamp,
-            sound: .aacConfiguration(audio.configuration, timestamp: firstTimestamp),
+            audioConfiguration: .aacConfiguration(audio.configuration, timestamp: firstTimestamp),
             hasThreads: hasThreads,
             sink: sink
         )
-        ladder.withLock { $0 = LadderPlace(ladder: made) }
+        ladder.withLock { $0 = LadderHandoff(ladder: newLadder) }
     }
 
-    /// How each rendition is doing.
-    var renditions: [RungFigures] { ladder.withLock { $0.ladder?.figures ?? [] } }
+    /// Statistics of each rendition.
+    var renditions: [RenditionStatistics] { ladder.withLock { $0.ladder?.statistics ?? [] } }
 
-    /// Nothing more is coded; returns when the renditions have come to their end.
+    /// Stops encoding; returns when the renditions have ended.
     func close() {
         snapshots.close()
-        present?.close()
+        activeLadder?.close()
     }
 
-    /// Both decoder configurations come first of all.
-    private func begin() {
-        guard !hasBegun else { return }
-        hasBegun = true
-        present = ladder.withLock { $0.ladder }
+    /// Sends both decoder configurations before anything else.
+    private func start() {
+        guard !hasStarted else { return }
+        hasStarted = true
+        activeLadder = ladder.withLock { $0.ladder }
         sink(.h264Configuration(video.configuration, timestamp: firstTimestamp))
         sink(.aacConfiguration(audio.configuration, timestamp: firstTimestamp))
     }
 
-    private func encodePicture(canvas: Int, index: Int64) {
-        begin()
+    private func encodeVideo(canvas: Int, index: Int64) {
+        start()
         let before = MonotonicSleep.threadSeconds()
-        let timestamp = ProgramTime.milliseconds(ofSample: frameRate.sample(ofPicture: index))
-        let isAskedFor = wantsKey.exchange(false, ordering: .relaxed)
-        // The picture that should begin a group may have been left out; the next one does in its place.
-        let newest = index / Int64(configuration.pictureGroupLength)
-        let forceKey = isAskedFor || newest != group
-        group = newest
-        if forceKey { economise() }
+        let timestamp = ProgramTime.milliseconds(ofSample: frameRate.sample(ofFrame: index))
+        let isRequested = wantsKeyframe.exchange(false, ordering: .relaxed)
+        // The frame that should begin a GOP may have been dropped; the next one begins it instead.
+        let currentGOP = index / Int64(configuration.gopLength)
+        let forceKey = isRequested || currentGOP != gop
+        gop = currentGOP
+        if forceKey { applySpeedLevel() }
         let began = MonotonicTime.now()
-        var made: MediaPacket?
+        var encoded: MediaPacket?
         var failed = false
         do {
             try video.encode(ring.canvases[canvas], index: index, timestamp: timestamp, forceKey: forceKey) {
-                made = $0
+                encoded = $0
             }
         } catch {
             failed = true
         }
-        if let made { interleaver.append(made) }
-        interleaver.promisePictures(
-            from: ProgramTime.milliseconds(ofSample: frameRate.sample(ofPicture: index + 1))
+        if let encoded { interleaver.append(encoded) }
+        interleaver.setVideoWatermark(
+            ProgramTime.milliseconds(ofSample: frameRate.sample(ofFrame: index + 1))
         )
         let spent = MonotonicSleep.threadSeconds() - before
-        gauge?.coded(in: MonotonicTime.now().seconds(since: began), processor: spent)
+        loadMonitor?.coded(in: MonotonicTime.now().seconds(since: began), processor: spent)
         counters.withLock { counters in
             counters.encodeSeconds += spent
-            counters.keyPictures += made?.isKeyPicture == true ? 1 : 0
+            counters.keyframes += encoded?.isKeyframe == true ? 1 : 0
             counters.errors += failed ? 1 : 0
         }
         drain()
-        // What follows is for others, so the program's packet is on its way already.
+        // The program's packet is sent already; snapshots and renditions follow.
         snapshots.show(ring.canvases[canvas])
-        let isKey = made?.isKeyPicture ?? false
-        // Where renditions are taken up again, all of them begin alike.
-        if isLadderIdle.load(ordering: .relaxed) { isLadderResting = true } else if isKey { isLadderResting = false }
-        if !isLadderResting { present?.takePicture(ring.canvases[canvas], index: index, isKey: isKey) }
-        ring.giveBack(canvas)
+        let isKey = encoded?.isKeyframe ?? false
+        // Renditions resume together, at a keyframe.
+        if isLadderIdle.load(ordering: .relaxed) { isLadderPaused = true } else if isKey { isLadderPaused = false }
+        if !isLadderPaused { activeLadder?.writeFrame(ring.canvases[canvas], index: index, isKey: isKey) }
+        ring.release(canvas)
     }
 
-    /// Lets the coders search more or less from this picture on, which is a key picture.
-    private func economise() {
-        let wanted = economy.load(ordering: .relaxed)
-        present?.economise(to: wanted)
+    /// Applies the requested speed level from this frame on, which is a keyframe.
+    private func applySpeedLevel() {
+        let level = speedLevel.load(ordering: .relaxed)
+        activeLadder?.setSpeedLevel(to: level)
         do {
-            guard try video.economise(to: wanted) else { return }
+            guard try video.setSpeedLevel(to: level) else { return }
             counters.withLock { $0.takeovers += 1 }
         } catch {
             counters.withLock { $0.errors += 1 }
         }
     }
 
-    private func encodeSound(
+    private func encodeAudio(
         left: UnsafePointer<Float>,
         right: UnsafePointer<Float>,
         count: Int,
         firstSample: Int64
     ) {
-        begin()
+        start()
         let before = MonotonicSleep.threadSeconds()
         var failed = false
         var interleaver = self.interleaver
         do {
             try audio.encode(left: left, right: right, count: count, firstSample: firstSample) { packet in
-                // The very first frame is the encoder's own priming and lies before the program's beginning.
+                // The very first AAC frame is the encoder's priming and lies before the program's beginning.
                 guard packet.timestamp >= firstTimestamp else { return }
                 interleaver.append(packet)
-                interleaver.promiseSounds(from: packet.timestamp + Self.soundSpacing)
-                present?.takeSound(packet, hasPictures: !isLadderResting)
+                interleaver.setAudioWatermark(packet.timestamp + Self.audioSpacing)
+                activeLadder?.writeAudio(packet, hasVideo: !isLadderPaused)
             }
         } catch {
             failed = true
         }
         self.interleaver = interleaver
-        let end = firstSample + Int64(count) - Int64(audio.priming) - Self.mostKept
-        self.interleaver.promiseSounds(from: ProgramTime.milliseconds(ofSample: end))
-        present?.promiseSounds(from: ProgramTime.milliseconds(ofSample: end))
+        let end = firstSample + Int64(count) - Int64(audio.priming) - Self.maximumBacklog
+        self.interleaver.setAudioWatermark(ProgramTime.milliseconds(ofSample: end))
+        activeLadder?.setAudioWatermark(ProgramTime.milliseconds(ofSample: end))
         let spent = MonotonicSleep.threadSeconds() - before
         counters.withLock { counters in
-            counters.soundSeconds += spent
+            counters.audioSeconds += spent
             counters.errors += failed ? 1 : 0
         }
         drain()
@@ -225,23 +225,23 @@ final class ProgramEncoder: @unchecked Sendable {
     }
 }
 
-/// Without a queue in between: everything is encoded before the call returns.
+/// Accepts frames and audio without a queue: everything is encoded before the call returns.
 extension ProgramEncoder: ProgramOutput {
-    var pendingPictures: Int { 0 }
+    var pendingFrames: Int { 0 }
 
-    func takePicture(canvas: Int, index: Int64) {
-        encodePicture(canvas: canvas, index: index)
+    func writeFrame(canvas: Int, index: Int64) {
+        encodeVideo(canvas: canvas, index: index)
     }
 
-    func takeSound(left: UnsafePointer<Float>, right: UnsafePointer<Float>, count: Int, firstSample: Int64) {
-        encodeSound(left: left, right: right, count: count, firstSample: firstSample)
+    func writeAudio(left: UnsafePointer<Float>, right: UnsafePointer<Float>, count: Int, firstSample: Int64) {
+        encodeAudio(left: left, right: right, count: count, firstSample: firstSample)
     }
 }
 
-/// Where the ladder is handed from the thread that makes it to the one that climbs it.
+/// Transfers the ladder from the thread that creates it to the encoder's.
 ///
-/// `@unchecked Sendable`: made on one thread, and used by the encoder's alone once it has begun; its figures are behind
-/// locks.
-private struct LadderPlace: @unchecked Sendable {
-    var ladder: Ladder?
+/// `@unchecked Sendable`: created on one thread, and used by the encoder's alone once it has started; its statistics
+/// are behind locks.
+private struct LadderHandoff: @unchecked Sendable {
+    var ladder: LadderEncoder?
 }

@@ -1,79 +1,79 @@
 import Codecs
 
-/// A host's decoded pictures and sound between its decode thread and the program's thread; lives under a lock.
+/// Buffers a host's decoded frames and audio between its decode thread and the program's thread; guarded by a lock.
 struct DecodedMedia: ~Copyable, Sendable {
-    /// Pictures kept at most; decoding runs only a little ahead, so more than a few are late already.
-    private static let mostPictures = 32
+    /// The maximum number of frames; decoding runs only a little ahead, so more than a few are late already.
+    private static let maximumFrames = 32
 
-    var pictures = Fifo<Picture>()
-    /// What is decoded of a host that comes back from no tile; nobody sees it until all of it is there.
+    var frames = Fifo<VideoFrame>()
+    /// Frames decoded to catch up after the host got a tile again; not shown until all of them are decoded.
     ///
     /// Empty at all other times.
-    private var apart = Fifo<Picture>()
-    /// The host comes back from no tile.
-    private var isApart = false
-    /// Up to which of its returns from no tile all that had waited is decoded.
-    var returns = 0
-    var sound = SoundTrack()
-    var pictureCount: Int64 = 0
-    /// Pictures that came while the host was in no tile, and were not decoded.
-    var hiddenPictures: Int64 = 0
+    private var catchUpFrames = Fifo<VideoFrame>()
+    /// Whether the host is catching up.
+    private var isCatchingUp = false
+    /// The number of the last reappearance whose undecoded frames are all decoded.
+    var reappearances = 0
+    var audio = HostAudioBuffer()
+    var frameCount: Int64 = 0
+    /// Frames that came while the host had no tile, and were not decoded.
+    var undecodedFrames: Int64 = 0
     private(set) var overflowed: Int64 = 0
-    /// Nothing of the host may be seen: its pictures are counted, and none is kept.
+    /// Whether the host's video may not be shown: its frames are counted and discarded.
     private var isConcealed = false
-    /// Pictures up to this time, in the host's milliseconds, came while nothing of the host was to be seen.
+    /// Frames up to this host time in milliseconds came while the host was concealed.
     private var concealedUntil = Int64.min
     var decodeErrors: Int64 = 0
     var decodeSeconds = 0.0
-    /// Spent on making pictures smaller while they were decoded.
-    var reducingSeconds = 0.0
-    var soundSeconds = 0.0
+    /// Seconds for downscaling frames while decoding.
+    var downscaleSeconds = 0.0
+    var audioSeconds = 0.0
     /// Processor seconds of the whole decode thread.
     var threadSeconds = 0.0
 
     init() {}
 
-    mutating func append(_ picture: Picture) {
-        pictureCount += 1
-        guard !isConcealed, picture.presentationTimestamp > concealedUntil else { return }
-        overflowed += isApart ? Self.append(picture, to: &apart) : Self.append(picture, to: &pictures)
+    mutating func append(_ frame: VideoFrame) {
+        frameCount += 1
+        guard !isConcealed, frame.presentationTimestamp > concealedUntil else { return }
+        overflowed += isCatchingUp ? Self.append(frame, to: &catchUpFrames) : Self.append(frame, to: &frames)
     }
 
-    /// Returns how many had to go for it.
-    private static func append(_ picture: Picture, to queue: inout Fifo<Picture>) -> Int64 {
-        var gone: Int64 = 0
-        if queue.count == mostPictures, queue.popFirst() != nil { gone = 1 }
-        queue.append(picture)
-        return gone
+    /// Appends a frame and returns how many were dropped to make room.
+    private static func append(_ frame: VideoFrame, to queue: inout Fifo<VideoFrame>) -> Int64 {
+        var dropped: Int64 = 0
+        if queue.count == maximumFrames, queue.popFirst() != nil { dropped = 1 }
+        queue.append(frame)
+        return dropped
     }
 
-    /// From now on pictures are put aside, until `join`.
-    mutating func setApart() { isApart = true }
+    /// Buffers frames separately from now on, until `finishCatchUp`.
+    mutating func beginCatchUp() { isCatchingUp = true }
 
-    /// What was put aside takes the place of what was there before.
-    mutating func join() {
-        guard isApart else { return }
-        isApart = false
-        swap(&pictures, &apart)
-        apart.removeAll()
+    /// Replaces the earlier frames by those decoded to catch up.
+    mutating func finishCatchUp() {
+        guard isCatchingUp else { return }
+        isCatchingUp = false
+        swap(&frames, &catchUpFrames)
+        catchUpFrames.removeAll()
     }
 
-    /// A key picture comes of a host in no tile: of those before it only the last may still be the present one.
-    mutating func letGoHidden() {
-        guard !isApart else { return apart.removeAll() }
-        while pictures.count > 1 { _ = pictures.popFirst() }
+    /// Discards frames before a keyframe of a host without a tile; only the last may still be on screen.
+    mutating func discardBeforeKeyframe() {
+        guard !isCatchingUp else { return catchUpFrames.removeAll() }
+        while frames.count > 1 { _ = frames.popFirst() }
     }
 
-    /// From now on nothing of the host may be seen; what is kept of it is let go.
+    /// Stops showing the host's video and discards the buffered frames.
     mutating func conceal() {
         isConcealed = true
-        pictures.removeAll()
-        apart.removeAll()
+        frames.removeAll()
+        catchUpFrames.removeAll()
     }
 
-    /// What comes from now on may be seen.
+    /// Allows frames that come from now on to be shown.
     ///
-    /// - Parameter newest: The last picture that has come already, decoded or not, in the host's milliseconds.
+    /// - Parameter newest: The last frame that has arrived, decoded or not, in the host's milliseconds.
     mutating func reveal(after newest: Int64?) {
         isConcealed = false
         if let newest { concealedUntil = newest }

@@ -1,4 +1,4 @@
-/// A first-in first-out queue on one growing circular array: no allocation in steady state.
+/// A first-in first-out queue on one growing circular array, without allocations in steady state.
 struct Fifo<Element> {
     private var slots: [Element?] = Array(repeating: nil, count: 16)
     private var head = 0
@@ -8,7 +8,7 @@ struct Fifo<Element> {
     var first: Element? { count == 0 ? nil : slots[head] }
     var last: Element? { count == 0 ? nil : slots[index(count - 1)] }
 
-    /// The element `offset` places behind the first.
+    /// The element `offset` positions after the first.
     subscript(offset: Int) -> Element? {
         offset >= 0 && offset < count ? slots[index(offset)] : nil
     }
@@ -19,7 +19,7 @@ struct Fifo<Element> {
         count += 1
     }
 
-    /// Puts `element` before all others.
+    /// Inserts `element` before all others.
     mutating func prepend(_ element: Element) {
         if count == slots.count { grow() }
         head = (head + slots.count - 1) & (slots.count - 1)

@@ -1,40 +1,40 @@
 import Codecs
 import Media
+import NIOCore
 import Synchronization
 
-/// One host's decoders; owned by the host's decode thread.
+/// Decodes one host's video and audio; owned by the host's decode thread.
 ///
-/// An error costs that host pictures until its next key picture
-/// or one frame of sound, and nobody else anything.
+/// An error costs the host its frames until the next keyframe, or one frame of audio, and no other host anything.
 struct HostDecoder: ~Copyable {
     private var video: VideoDecoder?
     private var videoConfiguration: MediaPacket?
-    private var isWaitingForKey = true
-    /// What may be left out of the pictures, whatever becomes of them.
+    private var isWaitingForKeyframe = true
+    /// What the decoder may skip regardless of the tile size.
     var economy = VideoDecoder.Economy.none {
-        didSet { economise() }
+        didSet { updateEconomy() }
     }
-    /// How the host is seen; for one that is seen again see `isBehind`.
-    var view = HostView.whole {
+    /// How the host is shown; see `isBehind` for a host that becomes visible again.
+    var visibility = HostVisibility.whole {
         didSet {
-            guard view != oldValue else { return }
-            video?.reduction = view.reduction
-            economise()
+            guard visibility != oldValue else { return }
+            video?.reduction = visibility.reduction
+            updateEconomy()
         }
     }
-    /// Up to which of the host's returns from no tile all that had waited is decoded.
-    var returns = 0
-    /// What is left out.
+    /// The number of the last reappearance whose undecoded frames are all decoded.
+    var reappearances = 0
+    /// The economy in force.
     private var applied = VideoDecoder.Economy.none
-    /// Of the last picture.
+    /// The size of the last frame.
     private var size: (width: Int, height: Int)?
-    /// Pictures of the last whole group, or of this one if that is longer already; nil before there was one.
-    private var group: Int?
-    /// Pictures since the last key picture.
-    private var sinceKey: Int?
-    /// Of the decoder's seconds for making pictures smaller, those that are counted.
-    private var accounted = 0.0
-    private var hidden = HiddenPictures()
+    /// Frames of the last complete GOP, or of the current one if that is longer; nil before the first.
+    private var gopLength: Int?
+    /// Frames since the last keyframe.
+    private var framesSinceKeyframe: Int?
+    /// The part of the decoder's downscale seconds that is already counted.
+    private var countedDownscaleSeconds = 0.0
+    private var undecoded = UndecodedFrameBuffer()
     private var audio: AudioDecoder?
     private var audioConfiguration: MediaPacket?
 
@@ -47,9 +47,9 @@ struct HostDecoder: ~Copyable {
         do {
             switch packet.content {
             case .videoConfiguration: try configureVideo(packet, media)
-            case .picture: try decodePicture(packet, media)
+            case .video: try decodeVideo(packet, media)
             case .audioConfiguration: try configureAudio(packet)
-            case .sound(let codec): try decodeSound(packet, codec, media)
+            case .audio(let codec): try decodeAudio(packet, codec, media)
             case .metadata, .videoEnd: break
             }
         } catch {
@@ -58,16 +58,16 @@ struct HostDecoder: ~Copyable {
         account(for: packet, failed, since: before, in: media)
     }
 
-    /// The host is seen again, and pictures wait that it was not seen with.
-    var isBehind: Bool { view != .hidden && !hidden.isEmpty }
+    /// Whether the host is visible again and undecoded frames wait.
+    var isBehind: Bool { visibility != .hidden && !undecoded.isEmpty }
 
-    /// Decodes one of the pictures that wait; between two of them there is time for sound.
+    /// Decodes one of the waiting frames; between two of them audio can be decoded.
     mutating func catchUp(into media: borrowing Mutex<DecodedMedia>) {
-        guard let packet = hidden.popFirst() else { return }
+        guard let packet = undecoded.popFirst() else { return }
         let before = MonotonicSleep.threadSeconds()
         var failed = false
         do {
-            try decodeShown(packet, media)
+            try decodeVisible(packet, media)
         } catch {
             failed = true
         }
@@ -82,101 +82,104 @@ struct HostDecoder: ~Copyable {
     ) {
         let isVideo = packet.isVideo
         if failed, isVideo {
-            isWaitingForKey = true
-            hidden.removeAll()
+            isWaitingForKeyframe = true
+            undecoded.removeAll()
         }
         let spent = MonotonicSleep.threadSeconds() - before
-        let reducing = takeReducingSeconds()
+        let reducing = readReducingSeconds()
         media.withLock { media in
             if failed { media.decodeErrors += 1 }
-            media.reducingSeconds += reducing
-            if isVideo { media.decodeSeconds += max(spent - reducing, 0) } else { media.soundSeconds += spent }
+            media.downscaleSeconds += reducing
+            if isVideo { media.decodeSeconds += max(spent - reducing, 0) } else { media.audioSeconds += spent }
         }
     }
 
-    /// What making pictures smaller has taken since the last call.
-    private mutating func takeReducingSeconds() -> Double {
-        let seconds = video?.reducingSeconds ?? 0
-        defer { accounted = seconds }
-        // Another decoder counts from the beginning.
-        return seconds < accounted ? seconds : seconds - accounted
+    /// Returns the seconds spent on downscaling since the last call.
+    private mutating func readReducingSeconds() -> Double {
+        let seconds = video?.downscaleSeconds ?? 0
+        defer { countedDownscaleSeconds = seconds }
+        // A new decoder counts from zero.
+        return seconds < countedDownscaleSeconds ? seconds : seconds - countedDownscaleSeconds
     }
 
     private mutating func configureVideo(
         _ packet: MediaPacket,
         _ media: borrowing Mutex<DecodedMedia>
     ) throws(CodecError) {
-        // Encoders repeat their configuration at will; only another one is a reason for another decoder.
+        // Encoders repeat their configuration at will; only a different one needs a new decoder.
         if let videoConfiguration, video != nil, videoConfiguration.payload == packet.payload { return }
-        video?.flush { picture in media.withLock { $0.append(picture) } }
+        video?.flush { frame in media.withLock { $0.append(frame) } }
         video = nil
         videoConfiguration = packet
-        isWaitingForKey = true
-        hidden.removeAll()
+        isWaitingForKeyframe = true
+        undecoded.removeAll()
         video = try VideoDecoder(configuration: packet)
         video?.economy = applied
-        video?.reduction = view.reduction
+        video?.reduction = visibility.reduction
     }
 
-    private mutating func economise() {
-        let wanted = economy == .none ? view.economy(of: size, group: group) : economy
-        guard wanted != applied else { return }
-        video?.economy = wanted
-        // Of what the next pictures refer to, only key pictures are there.
-        if applied == .onlyKeys { isWaitingForKey = true }
-        applied = wanted
+    private mutating func updateEconomy() {
+        let requested = economy == .none ? visibility.economy(of: size, gopLength: gopLength) : economy
+        guard requested != applied else { return }
+        video?.economy = requested
+        // Of the reference frames of the next frames, only keyframes are there.
+        if applied == .keyframesOnly { isWaitingForKeyframe = true }
+        applied = requested
     }
 
-    private mutating func decodePicture(
+    private mutating func decodeVideo(
         _ packet: MediaPacket,
         _ media: borrowing Mutex<DecodedMedia>
     ) throws(CodecError) {
-        if isWaitingForKey {
-            guard packet.isKeyPicture else { return }
-            isWaitingForKey = false
+        if isWaitingForKeyframe {
+            guard packet.isKeyframe else { return }
+            isWaitingForKeyframe = false
         }
-        if view == .hidden { return try hide(packet, media) }
-        guard hidden.isEmpty else {
-            // It waits behind those that led up to it.
-            isWaitingForKey = !hidden.append(packet)
+        if visibility == .hidden { return try storeUndecoded(packet, media) }
+        guard undecoded.isEmpty else {
+            // The frame waits behind those that it depends on.
+            isWaitingForKeyframe = !undecoded.append(packet)
             return
         }
-        try decodeShown(packet, media)
+        try decodeVisible(packet, media)
     }
 
-    private mutating func decodeShown(
+    private mutating func decodeVisible(
         _ packet: MediaPacket,
         _ media: borrowing Mutex<DecodedMedia>
     ) throws(CodecError) {
         var size = size
-        measureGroup(packet)
-        try video?.decode(packet) { picture in
-            size = (picture.width, picture.height)
-            media.withLock { $0.append(picture) }
+        measureGOP(packet)
+        try video?.decode(packet) { frame in
+            size = (frame.width, frame.height)
+            media.withLock { $0.append(frame) }
         }
         self.size = size
-        economise()
+        updateEconomy()
     }
 
-    private mutating func measureGroup(_ packet: MediaPacket) {
-        if packet.isKeyPicture {
-            group = sinceKey ?? group
-            sinceKey = 1
-        } else if let count = sinceKey {
-            sinceKey = count + 1
-            group = group.map { max($0, count + 1) }
+    private mutating func measureGOP(_ packet: MediaPacket) {
+        if packet.isKeyframe {
+            gopLength = framesSinceKeyframe ?? gopLength
+            framesSinceKeyframe = 1
+        } else if let count = framesSinceKeyframe {
+            framesSinceKeyframe = count + 1
+            gopLength = gopLength.map { max($0, count + 1) }
         }
     }
 
-    /// Decodes key pictures alone, and keeps the others for the moment in which the host is seen again.
-    private mutating func hide(_ packet: MediaPacket, _ media: borrowing Mutex<DecodedMedia>) throws(CodecError) {
-        isWaitingForKey = !hidden.append(packet)
-        guard !isWaitingForKey else { return }
-        guard packet.isKeyPicture else { return media.withLock { $0.hiddenPictures += 1 } }
-        media.withLock { $0.letGoHidden() }
-        try decodeShown(packet, media)
-        // Out at once, without waiting for those that may come before it; it is decoded again with what follows it.
-        video?.flush { picture in media.withLock { $0.append(picture) } }
+    /// Decodes only keyframes, and stores the other frames until the host becomes visible again.
+    private mutating func storeUndecoded(
+        _ packet: MediaPacket,
+        _ media: borrowing Mutex<DecodedMedia>
+    ) throws(CodecError) {
+        isWaitingForKeyframe = !undecoded.append(packet)
+        guard !isWaitingForKeyframe else { return }
+        guard packet.isKeyframe else { return media.withLock { $0.undecodedFrames += 1 } }
+        media.withLock { $0.discardBeforeKeyframe() }
+        try decodeVisible(packet, media)
+        // Flushed at once, without waiting for reordering; the keyframe is decoded again with the frames after it.
+        video?.flush { frame in media.withLock { $0.append(frame) } }
     }
 
     private mutating func configureAudio(_ packet: MediaPacket) throws(CodecError) {
@@ -186,7 +189,7 @@ struct HostDecoder: ~Copyable {
         audio = try AudioDecoder(codec: .aac, configuration: packet)
     }
 
-    private mutating func decodeSound(
+    private mutating func decodeAudio(
         _ packet: MediaPacket,
         _ codec: AudioCodec,
         _ media: borrowing Mutex<DecodedMedia>
@@ -199,7 +202,7 @@ struct HostDecoder: ~Copyable {
             block.withChannels { (left, right) in
                 guard let leftStart = left.baseAddress, let rightStart = right.baseAddress else { return }
                 media.withLock {
-                    $0.sound.append(
+                    $0.audio.append(
                         leftStart,
                         rightStart,
                         count: left.count,
@@ -209,5 +212,44 @@ struct HostDecoder: ~Copyable {
                 }
             }
         }
+    }
+}
+
+/// The undecoded frames of a host without a tile, since its last keyframe.
+///
+/// A decoder catches up with them when the host becomes visible again.
+struct UndecodedFrameBuffer: Sendable {
+    /// Ten seconds at 30 frames a second; a longer GOP could not be caught up with quickly.
+    private static let maximumFrames = 300
+    private static let largestSize = 16 << 20
+
+    private var packets = Fifo<MediaPacket>()
+    private var size = 0
+
+    /// Appends a frame; a keyframe replaces all before it.
+    ///
+    /// - Returns: False when the buffer is full and was emptied; only a keyframe can follow.
+    mutating func append(_ packet: MediaPacket) -> Bool {
+        if packet.isKeyframe { removeAll() }
+        size += packet.body.readableBytes
+        guard packets.count < Self.maximumFrames, size <= Self.largestSize else {
+            removeAll()
+            return false
+        }
+        packets.append(packet)
+        return true
+    }
+
+    var isEmpty: Bool { packets.isEmpty }
+
+    mutating func popFirst() -> MediaPacket? {
+        guard let packet = packets.popFirst() else { return nil }
+        size -= packet.body.readableBytes
+        return packet
+    }
+
+    mutating func removeAll() {
+        packets.removeAll()
+        size = 0
     }
 }

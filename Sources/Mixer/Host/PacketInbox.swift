@@ -1,130 +1,129 @@
 import Media
 import NIOCore
 
-/// A host's packets between the network and the decoder, at most three seconds of them.
+/// Queues a host's packets between the network and the decoder, at most three seconds of them.
 ///
-/// What is too much goes in whole groups of pictures, oldest first, so that the decoder always begins with a key
-/// picture. A single group that is longer stays, up to a hard limit: a join begins with one. Timestamps are unified
-/// host time; a decoder configuration is never lost.
+/// Excess packets are dropped in whole GOPs, oldest first, so that the decoder always begins with a keyframe. A single
+/// longer GOP stays, up to a hard limit: a join begins with one. Timestamps are unified host time; a decoder
+/// configuration is never dropped.
 struct PacketInbox: Sendable {
-    /// Milliseconds of media kept.
+    /// Milliseconds of media queued.
     static let span: Int64 = 3000
-    /// Milliseconds of media kept while there is no key picture to go on from.
+    /// Milliseconds of media queued while there is no keyframe to continue from.
     static let longestSpan: Int64 = 12_000
-    static let largestSize = 32 << 20
-    /// A picture so many milliseconds past its turn is decoded only for the sake of later ones.
-    static let hopeless = 500.0
+    static let maximumSize = 32 << 20
+    /// Milliseconds after its presentation time beyond which a frame is decoded only as a reference for later ones.
+    static let lateLimit = 500.0
 
-    private var pictures = Fifo<MediaPacket>()
-    private var sounds = Fifo<MediaPacket>()
+    private var videoQueue = Fifo<MediaPacket>()
+    private var audioQueue = Fifo<MediaPacket>()
     private var size = 0
-    private var isWaitingForKey = false
-    private var keysQueued = 0
+    private var isWaitingForKeyframe = false
+    private var keyframesQueued = 0
     private(set) var droppedPackets: Int64 = 0
-    private(set) var droppedGroups: Int64 = 0
+    private(set) var droppedGOPs: Int64 = 0
 
-    /// The unified timestamp of the next packet of either kind; a decoder configuration is always due.
-    var nextPicture: Int64? { pictures.first.map { $0.isConfiguration ? .min : $0.timestamp } }
-    var nextSound: Int64? { sounds.first.map { $0.isConfiguration ? .min : $0.timestamp } }
+    /// The unified timestamp of the next video packet; a decoder configuration is always due.
+    var nextFrame: Int64? { videoQueue.first.map { $0.isConfiguration ? .min : $0.timestamp } }
+    var nextAudio: Int64? { audioQueue.first.map { $0.isConfiguration ? .min : $0.timestamp } }
 
     mutating func append(_ packet: MediaPacket) {
-        if packet.isVideo { appendPicture(packet) } else { appendSound(packet) }
+        if packet.isVideo { appendVideo(packet) } else { appendAudio(packet) }
     }
 
-    mutating func popPicture() -> MediaPacket? {
-        guard let packet = pictures.popFirst() else { return nil }
+    mutating func popVideo() -> MediaPacket? {
+        guard let packet = videoQueue.popFirst() else { return nil }
         size -= packet.body.readableBytes
-        if packet.isKeyPicture { keysQueued -= 1 }
+        if packet.isKeyframe { keyframesQueued -= 1 }
         return packet
     }
 
-    mutating func popSound() -> MediaPacket? {
-        guard let packet = sounds.popFirst() else { return nil }
+    mutating func popAudio() -> MediaPacket? {
+        guard let packet = audioQueue.popFirst() else { return nil }
         size -= packet.body.readableBytes
         return packet
     }
 
-    /// Leaves out groups of pictures that nobody can see any more: those before the last key picture whose turn, at
-    /// `hostTime` (milliseconds), has come too.
+    /// Drops GOPs that can no longer be shown: those before the last keyframe that is due at `hostTime` (milliseconds).
     mutating func catchUp(to hostTime: Double) {
-        while keysQueued > 0, let front = pictures.first, hostTime - Double(front.timestamp) > Self.hopeless,
-            hasLaterGroup, let key = secondKey, Double(key) <= hostTime
+        while keyframesQueued > 0, let front = videoQueue.first, hostTime - Double(front.timestamp) > Self.lateLimit,
+            hasLaterGOP, let key = secondKeyframe, Double(key) <= hostTime
         {
-            dropGroup()
+            dropGOP()
         }
     }
 
-    /// When the group after the first begins.
-    private var secondKey: Int64? {
+    /// The timestamp of the second GOP's keyframe.
+    private var secondKeyframe: Int64? {
         var isFirst = true
-        for place in 0..<pictures.count {
-            guard let packet = pictures[place], !packet.isConfiguration else { continue }
-            if packet.isKeyPicture, !isFirst { return packet.timestamp }
+        for index in 0..<videoQueue.count {
+            guard let packet = videoQueue[index], !packet.isConfiguration else { continue }
+            if packet.isKeyframe, !isFirst { return packet.timestamp }
             isFirst = false
         }
         return nil
     }
 
-    private mutating func appendPicture(_ packet: MediaPacket) {
-        if isWaitingForKey, !packet.isConfiguration {
-            guard packet.isKeyPicture else {
+    private mutating func appendVideo(_ packet: MediaPacket) {
+        if isWaitingForKeyframe, !packet.isConfiguration {
+            guard packet.isKeyframe else {
                 droppedPackets += 1
                 return
             }
-            isWaitingForKey = false
+            isWaitingForKeyframe = false
         }
-        pictures.append(packet)
+        videoQueue.append(packet)
         size += packet.body.readableBytes
-        if packet.isKeyPicture { keysQueued += 1 }
-        while isOver(pictures, limit: Self.span) {
-            if hasLaterGroup {
-                dropGroup()
-            } else if isOver(pictures, limit: Self.longestSpan) || size > Self.largestSize {
-                dropGroup()
-                isWaitingForKey = pictures.isEmpty || pictures.last?.isConfiguration == true
+        if packet.isKeyframe { keyframesQueued += 1 }
+        while isOver(videoQueue, limit: Self.span) {
+            if hasLaterGOP {
+                dropGOP()
+            } else if isOver(videoQueue, limit: Self.longestSpan) || size > Self.maximumSize {
+                dropGOP()
+                isWaitingForKeyframe = videoQueue.isEmpty || videoQueue.last?.isConfiguration == true
             } else {
                 break
             }
         }
     }
 
-    private mutating func appendSound(_ packet: MediaPacket) {
-        sounds.append(packet)
+    private mutating func appendAudio(_ packet: MediaPacket) {
+        audioQueue.append(packet)
         size += packet.body.readableBytes
-        while isOver(sounds, limit: Self.span) {
-            let first = popSound()
-            if let first, first.isConfiguration, let second = popSound() {
-                // The configuration stays in front of what it describes, unless a newer one follows it.
-                if second.isConfiguration { pushSound(second) } else { pushSound(first) }
+        while isOver(audioQueue, limit: Self.span) {
+            let first = popAudio()
+            if let first, first.isConfiguration, let second = popAudio() {
+                // The configuration stays in front of the packets it describes, unless a newer one follows it.
+                if second.isConfiguration { pushAudio(second) } else { pushAudio(first) }
             }
             droppedPackets += 1
         }
     }
 
-    private mutating func pushSound(_ packet: MediaPacket) {
-        sounds.prepend(packet)
+    private mutating func pushAudio(_ packet: MediaPacket) {
+        audioQueue.prepend(packet)
         size += packet.body.readableBytes
     }
 
     private func isOver(_ queue: Fifo<MediaPacket>, limit: Int64) -> Bool {
         guard queue.count > 2, let last = queue.last else { return false }
-        // The front may be a configuration, whose time says nothing.
+        // The front may be a configuration, whose timestamp is meaningless.
         guard let first = queue.first.flatMap({ $0.isConfiguration ? queue[1] : $0 }) else { return false }
-        return last.timestamp - first.timestamp > limit || size > Self.largestSize
+        return last.timestamp - first.timestamp > limit || size > Self.maximumSize
     }
 
-    private var hasLaterGroup: Bool {
-        let front = pictures.first.flatMap { $0.isConfiguration ? pictures[1] : $0 }
-        return keysQueued > (front?.isKeyPicture == true ? 1 : 0)
+    private var hasLaterGOP: Bool {
+        let front = videoQueue.first.flatMap { $0.isConfiguration ? videoQueue[1] : $0 }
+        return keyframesQueued > (front?.isKeyframe == true ? 1 : 0)
     }
 
-    /// Drops everything before the second key picture, or all when there is none; keeps the last configuration.
-    private mutating func dropGroup() {
+    /// Drops everything before the second keyframe, or all when there is none; keeps the last configuration.
+    private mutating func dropGOP() {
         var configuration: MediaPacket?
         var isFirst = true
-        while let next = pictures.first {
-            if next.isKeyPicture, !isFirst { break }
-            guard let packet = popPicture() else { break }
+        while let next = videoQueue.first {
+            if next.isKeyframe, !isFirst { break }
+            guard let packet = popVideo() else { break }
             if packet.isConfiguration {
                 configuration = packet
             } else {
@@ -132,9 +131,9 @@ struct PacketInbox: Sendable {
                 isFirst = false
             }
         }
-        droppedGroups += 1
+        droppedGOPs += 1
         if let configuration {
-            pictures.prepend(configuration)
+            videoQueue.prepend(configuration)
             size += configuration.body.readableBytes
         }
     }

@@ -4,22 +4,22 @@ import Codecs
 struct LowerThirdOverlay: Sendable, Hashable, Codable {
     var title: String
     var subtitle: String?
-    /// Pixels across of the canvas, which the panel does not leave.
+    /// The canvas width in pixels, which limits the panel.
     var canvasWidth: Int
-    /// Pixels down of the canvas; letters grow with it.
+    /// The canvas height in pixels; the text size is proportional to it.
     var canvasHeight: Int
     var theme: OverlayTheme = .dark
 
-    /// Where the panel's upper left corner belongs.
+    /// Returns the position of the panel's upper left corner.
     ///
-    /// - Parameter lift: Pixels at the canvas's lower edge that something else lies over.
-    static func origin(of panel: OverlayPicture, width: Int, height: Int, lift: Int = 0) -> (x: Int, y: Int) {
+    /// - Parameter lift: The height in pixels of a ticker at the canvas's lower edge.
+    static func origin(of panel: OverlayImage, width: Int, height: Int, lift: Int = 0) -> (x: Int, y: Int) {
         let (left, below) = (Int(Double(width) * 0.05), Int(Double(min(width, height)) * 0.1))
-        // Over a ticker it stands nearer to it than to the canvas's edge.
+        // The distance to a ticker is smaller than that to the canvas's edge.
         return (left & ~1, (height - max(below, lift + below / 2) - panel.height) & ~1)
     }
 
-    /// nil without a word.
+    /// Returns the drawing; nil without text.
     func drawing() -> Drawing? {
         let side = Double(min(canvasWidth, canvasHeight))
         let room = Double(canvasWidth) * 0.9
@@ -42,9 +42,9 @@ struct LowerThirdOverlay: Sendable, Hashable, Codable {
             height: Int((2 * edge + heights.first + heights.second).rounded(.up))
         )
         let bounds = drawing.bounds
-        // The accent stands where reading begins.
+        // The accent lies at the side where reading begins.
         let isMirrored = TextStyle.isRightToLeft(self.title)
-        // A panel that is read over any picture is darker than a tag.
+        // A panel over arbitrary video is darker than a tag.
         drawing.marks.append(.box(bounds, cornerRadius: 0, theme.panel.with(opacity: 0.8)))
         drawing.marks.append(
             .box(

@@ -1,34 +1,34 @@
 import Codecs
 
-/// A host's name, then whether the microphone is on, in the lower left corner of the host's tile.
+/// A host's name and microphone state in the lower left corner of the tile.
 struct NameTag: Sendable, Hashable, Codable {
     /// The name; nil shows none.
     var name: String?
-    /// Whether the microphone is on; nil shows none.
+    /// Whether the microphone is on; nil shows no microphone.
     var isMicrophoneOn: Bool?
-    /// Pixels across of the tile, which the tag does not leave.
+    /// The tile width in pixels, which limits the tag.
     var tileWidth: Int
-    /// Pixels down of the tile; letters grow with it.
+    /// The tile height in pixels; the text size is proportional to it.
     var tileHeight: Int
     var theme: OverlayTheme = .dark
 
-    /// The height of the letters' square, in pixels.
+    /// Returns the text size in pixels.
     static func textSize(tileHeight: Int) -> Double {
         min(max(Double(tileHeight) * 0.048, 14), 48)
     }
 
-    /// Pixels between the tag and the tile's edges, even.
+    /// Returns the pixels between the tag and the tile's edges, even.
     static func margin(tileHeight: Int) -> Int {
         Int(textSize(tileHeight: tileHeight) * 0.6) & ~1
     }
 
-    /// Where the tag's upper left corner belongs.
-    static func origin(of tag: OverlayPicture, in tile: PixelRectangle) -> (x: Int, y: Int) {
+    /// Returns the position of the tag's upper left corner.
+    static func origin(of tag: OverlayImage, in tile: PixelRectangle) -> (x: Int, y: Int) {
         let margin = margin(tileHeight: tile.height)
         return (tile.x + margin, tile.bottom - margin - tag.height)
     }
 
-    /// What it looks like; nil when there is nothing to say or no room to say it.
+    /// Returns the drawing; nil when there is nothing to show or no room for it.
     func drawing() -> Drawing? {
         let size = Self.textSize(tileHeight: tileHeight)
         let room = Double(tileWidth - 2 * Self.margin(tileHeight: tileHeight))
@@ -61,6 +61,30 @@ struct NameTag: Sendable, Hashable, Codable {
                     : .icon(.mutedMicrophone, box, theme.microphoneOff)
             )
         }
+        return drawing
+    }
+}
+
+/// A badge in the lower right corner of a small tile: the microphone is off.
+struct MuteBadge: Sendable, Hashable, Codable {
+    /// The tile height in pixels; the badge is proportional to it.
+    var tileHeight: Int
+    var theme: OverlayTheme = .dark
+
+    /// Returns the position of the badge's upper left corner.
+    static func origin(of badge: OverlayImage, in tile: PixelRectangle) -> (x: Int, y: Int) {
+        let margin = NameTag.margin(tileHeight: tile.height)
+        return (tile.right - margin - badge.width, tile.bottom - margin - badge.height)
+    }
+
+    func drawing() -> Drawing {
+        let side = Int(NameTag.textSize(tileHeight: tileHeight) * 1.8)
+        var drawing = Drawing(width: side, height: side)
+        let bounds = drawing.bounds
+        drawing.marks = [
+            .disc(bounds, theme.microphoneOff),
+            .icon(.mutedMicrophone, bounds.inset(by: bounds.width * 0.2), .white),
+        ]
         return drawing
     }
 }

@@ -1,39 +1,39 @@
 import Codecs
 
-/// The colours of names, cards, slates and titles.
+/// The colours of name tags, cards, slates and lower thirds.
 struct OverlayTheme: Sendable, Hashable, Codable {
-    /// Behind everything.
+    /// The canvas background.
     var background: RGBAColour
-    /// A tile whose host has no picture.
+    /// A tile without video.
     var tile: RGBAColour
-    /// Letters on the background and on tiles.
+    /// Text on the background and on tiles.
     var text: RGBAColour
-    /// Letters that say less.
+    /// Secondary text.
     var faintText: RGBAColour
-    /// Behind the letters over a picture.
+    /// The panel behind text over video.
     var panel: RGBAColour
-    /// Letters on a panel.
+    /// Text on a panel.
     var panelText: RGBAColour
-    /// Letters on a panel that say less.
+    /// Secondary text on a panel.
     var faintPanelText: RGBAColour
-    /// What draws the eye.
+    /// The accent colour.
     var accent: RGBAColour
-    /// A microphone that is heard.
+    /// A microphone that is on.
     var microphoneOn: RGBAColour
-    /// A microphone that is not heard.
+    /// A microphone that is off.
     var microphoneOff: RGBAColour
 
-    /// What goes with the colours of a scene: light letters on dark ones, dark letters on light ones.
+    /// Derives the theme from a scene's colours: light text on dark colours, dark text on light ones.
     init(_ colours: SceneColours) {
         self = colours.emptyTile.y > 128 ? .light : .dark
         background = RGBAColour(colours.background)
         tile = RGBAColour(colours.emptyTile)
-        // The background may have any colour, also one that its theme's letters cannot be read on.
+        // The background may have any colour, also one on which the theme's text is unreadable.
         text = Self.readable(on: background)
         faintText = text.with(opacity: 0.7)
     }
 
-    /// Black or white, whichever is seen better on `colour`.
+    /// Returns black or white, whichever is more readable on `colour`.
     static func readable(on colour: RGBAColour) -> RGBAColour {
         YUVColour(red: colour.red, green: colour.green, blue: colour.blue).y > 140
             ? RGBAColour(red: 24, green: 24, blue: 28) : RGBAColour(red: 246, green: 246, blue: 248)
@@ -59,7 +59,7 @@ struct OverlayTheme: Sendable, Hashable, Codable {
         self.microphoneOff = microphoneOff
     }
 
-    /// Light letters on nearly black; what a program has unless something else is asked for.
+    /// Light text on nearly black; the default.
     static let dark = OverlayTheme(
         .dark,
         text: RGBAColour(red: 246, green: 246, blue: 248),
@@ -69,7 +69,7 @@ struct OverlayTheme: Sendable, Hashable, Codable {
         microphoneOff: RGBAColour(red: 255, green: 82, blue: 74)
     )
 
-    /// Dark letters on nearly white.
+    /// Dark text on nearly white.
     static let light = OverlayTheme(
         .light,
         text: RGBAColour(red: 24, green: 24, blue: 28),

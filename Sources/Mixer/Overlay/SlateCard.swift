@@ -1,10 +1,10 @@
 import Codecs
 
-/// The whole canvas while nobody is shown: words, an image that covers it, or words over an image.
+/// The full-canvas card while no host is shown: text, an image that covers the canvas, or text over an image.
 struct SlateCard: Sendable, Hashable, Codable {
-    /// nil for an image alone.
+    /// The text; nil for an image alone.
     var text: String?
-    /// The asset that covers the canvas; the background's colour is shown without one, and as long as it is not there.
+    /// The asset that covers the canvas; without it, and while it is missing, the background colour is shown.
     var image: String?
     /// Pixels, even.
     var width: Int
@@ -14,15 +14,15 @@ struct SlateCard: Sendable, Hashable, Codable {
 
     func drawing(with images: OverlayImages = OverlayImages()) throws(CodecError) -> Drawing {
         var drawing = Drawing(width: width, height: height)
-        let picture = try images[image]?.covering(width: width, height: height)
+        let bitmap = try images[image]?.covering(width: width, height: height)
         var (colour, accent) = (theme.text, theme.accent)
         drawing.marks.append(.box(drawing.bounds, cornerRadius: 0, theme.background))
-        if let picture {
-            drawing.marks.append(.image(picture, x: 0, y: 0, cornerRadius: 0, opacity: 1))
+        if let bitmap {
+            drawing.marks.append(.image(bitmap, x: 0, y: 0, cornerRadius: 0, opacity: 1))
         }
         guard let text, !text.isEmpty else { return drawing }
-        if picture != nil {
-            // Words can be read on any image once it is darker.
+        if bitmap != nil {
+            // A darkened image keeps the text readable.
             drawing.marks.append(.box(drawing.bounds, cornerRadius: 0, .black.with(opacity: 0.55)))
             (colour, accent) = (.white, OverlayTheme.dark.accent)
         }
@@ -39,7 +39,7 @@ struct SlateCard: Sendable, Hashable, Codable {
         return drawing
     }
 
-    /// The largest letters in which all of the text is seen.
+    /// Returns the largest text style in which all of the text fits.
     private func fitting(_ text: String, _ colour: RGBAColour, in box: DrawingBox) -> (TextStyle, TextExtent) {
         let side = Double(min(width, height))
         var style = TextStyle(size: 0, weight: .bold, colour: colour, alignment: .centre)
@@ -51,5 +51,52 @@ struct SlateCard: Sendable, Hashable, Codable {
             if !extent.isShortened, Double(extent.height) <= box.height { break }
         }
         return (style, extent)
+    }
+}
+
+/// The image that covers the canvas behind the tiles.
+struct BackgroundImage: Sendable, Hashable, Codable {
+    var asset: String
+    /// Pixels, even.
+    var width: Int
+    /// Pixels, even.
+    var height: Int
+    /// The theme whose background shows through transparent parts.
+    var theme: OverlayTheme = .dark
+
+    /// Returns the drawing; nil while the asset is missing.
+    func drawing(with images: OverlayImages) throws(CodecError) -> Drawing? {
+        guard let bitmap = try images[asset]?.covering(width: width, height: height) else { return nil }
+        var drawing = Drawing(width: width, height: height)
+        drawing.marks = [
+            .box(drawing.bounds, cornerRadius: 0, theme.background),
+            .image(bitmap, x: 0, y: 0, cornerRadius: 0, opacity: 1),
+        ]
+        return drawing
+    }
+}
+
+/// An image over a corner of the canvas, in its own aspect ratio.
+struct LogoOverlay: Sendable, Hashable, Codable {
+    var asset: String
+    /// The height in pixels.
+    var height: Int
+    /// The maximum width in pixels; a wide image is made lower instead.
+    var maximumWidth: Int
+
+    /// The keys in recordings of arrivals.
+    private enum CodingKeys: String, CodingKey {
+        case asset, height
+        case maximumWidth = "mostWidth"
+    }
+
+    /// Returns the drawing; nil while the asset is missing.
+    func drawing(with images: OverlayImages) throws(CodecError) -> Drawing? {
+        guard let bitmap = try images[asset]?.contained(width: max(maximumWidth, 2), height: max(height, 2)) else {
+            return nil
+        }
+        var drawing = Drawing(width: bitmap.width, height: bitmap.height)
+        drawing.marks.append(.image(bitmap, x: 0, y: 0, cornerRadius: 0, opacity: 1))
+        return drawing
     }
 }

@@ -3,38 +3,36 @@ public import Media
 import NIOCore
 public import Stage
 
-/// Makes a program again from a recording of its arrivals, by a virtual clock: as fast as the processor goes, and the
-/// same in every run.
+/// Renders a program again from a recording of its arrivals, on a virtual clock: as fast as the processor allows, and
+/// identical in every run.
 ///
-/// It is the program that the live mixer made wherever that was in time: each decision about a host follows from when
-/// its packets came, each change takes effect between the same two steps, and so does each file that scenes name, each
-/// name and card that was drawn beside the program, the music that was decoded there, and what the program did without
-/// for want of processor time. It ends with the step with which the live one ended, for where everything stands still
-/// nothing arrives. Not repeated is what the machine alone was guilty of: a picture that was late, an encoder that was
-/// behind.
+/// The result equals the live program as far as that was in time: each decision about a host follows from the arrival
+/// times, and each change takes effect between the same two steps: scenes, provided files, overlays rendered on their
+/// thread, decoded music, and degradation. It ends with the step with which the live program ended. Not repeated are
+/// effects of the machine alone: a late frame, an encoder that was behind.
 public struct ArrivalReplay: Sendable {
     private let path: String
-    private let head: ArrivalHead
+    private let head: ArrivalHeader
     private let inputs: [Input]
     private let files: [(name: String, bytes: ByteBuffer)]
     private let changes: [(step: Int64, change: ArrivalChange)]
-    /// How many the program had made; nil where the recording was cut off.
+    /// The live program's step count; nil where the recording was truncated.
     private let steps: Int64?
-    /// When the last packet came, in nanoseconds since the beginning.
+    /// The arrival of the last packet, in nanoseconds since the beginning.
     private let end: Int64
-    /// Packets in the recording.
+    /// The number of packets in the recording.
     public let packets: Int
 
-    /// A host's way in, as it came into being.
+    /// A recorded host input.
     private struct Input: Sendable {
         let id: String
         let jitterTarget: Int
-        let mayStandStill: Bool
+        let isScreenShare: Bool
     }
 
-    /// Looks through the recording at `path`.
+    /// Reads the recording at `path` once.
     ///
-    /// - Throws: `ArrivalError` when it cannot be read; one that was cut off can.
+    /// - Throws: `ArrivalError` when it cannot be read; a truncated one can.
     public init(path: String) throws(ArrivalError) {
         var reader = try ArrivalReader(path: path)
         var inputs: [Input] = []
@@ -44,8 +42,8 @@ public struct ArrivalReplay: Sendable {
         var steps: Int64?
         while let entry = try reader.next() {
             switch entry {
-            case .input(let id, let target, let mayStandStill):
-                inputs.append(Input(id: id, jitterTarget: target, mayStandStill: mayStandStill))
+            case .input(let id, let target, let isScreenShare):
+                inputs.append(Input(id: id, jitterTarget: target, isScreenShare: isScreenShare))
             case .file(let name, let bytes): files.append((name, bytes))
             case .change(let step, let change): changes.append((step, change))
             case .packet(_, let arrival, _):
@@ -64,16 +62,16 @@ public struct ArrivalReplay: Sendable {
         self.packets = packets
     }
 
-    /// The program's settings.
+    /// The program's configuration.
     public var configuration: ProgramConfiguration { head.configuration }
 
     /// Seconds from the program's beginning to the last packet.
     public var seconds: Double { Double(end) / 1e9 }
 
-    /// Makes the program and hands it to `sink`, encoded as the live one was.
+    /// Renders the program and sends it to `sink`, encoded like the live one.
     ///
-    /// - Returns: How it went.
-    /// - Throws: `CodecError` when the codecs do not take the configuration, `ArrivalError` for a damaged recording.
+    /// - Returns: The statistics.
+    /// - Throws: `CodecError` when the codecs reject the configuration, `ArrivalError` for a damaged recording.
     @discardableResult
     public func render(
         encoderOptions: String? = nil,
@@ -89,10 +87,10 @@ public struct ArrivalReplay: Sendable {
         return renderer.statistics
     }
 
-    /// Makes the program without encoding it.
+    /// Renders the program without encoding it.
     ///
-    /// - Returns: What every pixel and sample of it was, and how it went.
-    /// - Throws: As `render`.
+    /// - Returns: A fingerprint of all pixels and samples, and the statistics.
+    /// - Throws: The errors of `render`.
     public func fingerprint() throws -> (ProgramFingerprint, MixerStatistics) {
         let ring = try CanvasRing(width: head.configuration.width, height: head.configuration.height)
         let output = FingerprintOutput(ring: ring)
@@ -106,34 +104,34 @@ public struct ArrivalReplay: Sendable {
         return (output.fingerprint, renderer.statistics)
     }
 
-    /// Lets everything happen to `renderer` in its turn, up to the last step; where that is not known, to the last
-    /// arrival and the last change.
+    /// Replays everything on `renderer`, up to the last step; where that is unknown, up to the last arrival and the
+    /// last change.
     func run(_ renderer: ProgramRenderer) throws(ArrivalError) {
-        var course = Course(inputs: inputs, files: files, changes: changes)
+        var playback = Playback(inputs: inputs, files: files, changes: changes)
         let last = steps ?? .max
-        renderer.isTold = true
+        renderer.isReplaying = true
         var reader = try ArrivalReader(path: path)
         while let entry = try reader.next() {
             guard case .packet(let number, let arrival, let packet) = entry else { continue }
             let moment = MonotonicTime(nanoseconds: arrival)
-            renderer.advance(to: moment, until: last) { course.change(renderer, before: $0) }
-            course.deliver(packet, from: number, at: moment)
+            renderer.advance(to: moment, until: last) { playback.change(renderer, before: $0) }
+            playback.deliver(packet, from: number, at: moment)
         }
         var moment = MonotonicTime(nanoseconds: end)
         repeat {
-            renderer.advance(to: moment, until: last) { course.change(renderer, before: $0) }
+            renderer.advance(to: moment, until: last) { playback.change(renderer, before: $0) }
             moment = moment.advanced(milliseconds: 20)
-        } while renderer.steps < steps ?? course.lastStep
+        } while renderer.steps < steps ?? playback.lastStep
     }
 
-    /// Who is there as the recording goes on.
-    private struct Course {
+    /// The state of a replay: the inputs added so far and the changes still to come.
+    private struct Playback {
         let inputs: [Input]
         let files: [(name: String, bytes: ByteBuffer)]
         let changes: [(step: Int64, change: ArrivalChange)]
         private var next = 0
         private var present: [Int: HostInput] = [:]
-        /// Packets of inputs that do not take part yet.
+        /// Packets of inputs that are not added yet.
         private var early: [Int: [(packet: MediaPacket, arrival: MonotonicTime)]] = [:]
 
         init(
@@ -146,7 +144,7 @@ public struct ArrivalReplay: Sendable {
             self.changes = changes
         }
 
-        /// The one that the last change came before.
+        /// The step after the last change.
         var lastStep: Int64 { changes.last.map { $0.step + 1 } ?? 0 }
 
         mutating func deliver(_ packet: MediaPacket, from number: Int, at arrival: MonotonicTime) {
@@ -166,7 +164,7 @@ public struct ArrivalReplay: Sendable {
                 case .degrade(let step): renderer.degrade(to: step)
                 case .jitterTarget(let id, let target): renderer.setJitterTarget(target, for: id)
                 case .provide(let number): provide(number, to: renderer)
-                case .drawn(let pieces): renderer.show(drawn: pieces)
+                case .drawn(let keys): renderer.show(drawn: keys)
                 case .caughtUp(let id): renderer.catchUp(id)
                 case .music(let isReady): renderer.setMusic(ready: isReady)
                 }
@@ -180,7 +178,7 @@ public struct ArrivalReplay: Sendable {
             let input = renderer.addHost(
                 recorded.id,
                 jitterTarget: recorded.jitterTarget,
-                mayStandStill: recorded.mayStandStill
+                isScreenShare: recorded.isScreenShare
             )
             present[number] = input
             for (packet, arrival) in early.removeValue(forKey: number) ?? [] {
@@ -192,5 +190,54 @@ public struct ArrivalReplay: Sendable {
             guard files.indices.contains(number) else { return }
             renderer.provide(files[number].bytes, for: files[number].name)
         }
+    }
+}
+
+/// A hash of every pixel and sample of a program, for comparison.
+public struct ProgramFingerprint: Sendable, Equatable {
+    /// The hash of the canvases of all frames and their indices.
+    public internal(set) var video: UInt64 = 0
+    /// The hash of all samples of both channels and their positions.
+    public internal(set) var audio: UInt64 = 0
+    /// The number of frames.
+    public internal(set) var frames: Int64 = 0
+    /// The number of samples per channel.
+    public internal(set) var samples: Int64 = 0
+}
+
+/// Computes the fingerprint of a program's raw frames and audio.
+final class FingerprintOutput: ProgramOutput {
+    private let ring: CanvasRing
+    private(set) var fingerprint = ProgramFingerprint()
+    private var nextSample: Int64?
+
+    init(ring: CanvasRing) {
+        self.ring = ring
+    }
+
+    var pendingFrames: Int { 0 }
+
+    func writeFrame(canvas: Int, index: Int64) {
+        let video = Self.mix(fingerprint.video, UInt64(bitPattern: index))
+        fingerprint.video = Self.mix(video, ring.canvases[canvas].fingerprint)
+        fingerprint.frames += 1
+        ring.release(canvas)
+    }
+
+    func writeAudio(left: UnsafePointer<Float>, right: UnsafePointer<Float>, count: Int, firstSample: Int64) {
+        var value = fingerprint.audio
+        // The division of the audio into calls does not matter; a discontinuity does.
+        if firstSample != nextSample { value = Self.mix(value, UInt64(bitPattern: firstSample)) }
+        for index in 0..<count {
+            value = Self.mix(value, UInt64(left[index].bitPattern) << 32 | UInt64(right[index].bitPattern))
+        }
+        nextSample = firstSample + Int64(count)
+        fingerprint.audio = value
+        fingerprint.samples += Int64(count)
+    }
+
+    private static func mix(_ value: UInt64, _ word: UInt64) -> UInt64 {
+        let product = (value ^ word ^ 0xCBF2_9CE4_8422_2325) &* 0x0000_0100_0000_01B3
+        return product << 23 | product >> 41
     }
 }

@@ -1,36 +1,42 @@
 public import Stage
 
-/// What the program shows and sounds like from the next picture on.
+/// What the program shows and plays from the next frame on.
 public struct Scene: Sendable, Hashable, Codable {
-    /// The places of the picture in painting order; a later tile covers an earlier one.
+    /// The tiles in painting order; a later tile covers an earlier one.
     public var tiles: [Tile]
-    /// The sids of the participants whose sound is in the mix.
+    /// The sids of the participants whose audio is in the mix.
     public var audible: Set<String>
-    /// The sids of those whom the other hosts hear, by their return feeds, though the audience does not.
+    /// The sids of the participants that the other hosts hear in their mix-minus feeds, though the audience does not.
     ///
-    /// Those in `audible` need not be named again.
+    /// Those in `audible` need not be repeated.
     public var talkback: Set<String>
-    /// What is seen where nobody's picture is.
+    /// The colours where no host's video is.
     public var colours: SceneColours
-    /// Milliseconds, 0 to 2000, in which tiles move, come and go when this scene takes another one's place; 0 is at once.
+    /// The milliseconds, 0 to 2000, in which tiles move and fade when this scene replaces another; 0 is at once.
     public var transition: Int
-    /// What is painted over and behind the tiles.
+    /// The overlays and the background.
     public var decoration: Decoration
-    /// What is shown in place of all tiles; nil shows the tiles.
+    /// The slate shown in place of all tiles; nil shows the tiles.
     public var slate: Slate?
-    /// What is shown in place of all tiles where the machine is too short of time for them; nil shows a plain slate.
+    /// The slate shown in place of all tiles when degradation drops them; nil shows a plain slate.
     ///
-    /// Its music is not played: the sound of the hosts goes on.
+    /// Its music is not played: the hosts' audio continues.
     public var standIn: Slate?
-    /// How the sound of those who are audible is mixed.
-    public var sound: SoundScene
-    /// The hosts of whom nothing may be seen from now on, whether they have a tile or had one.
+    /// The mix settings of the audible hosts.
+    public var audio: AudioScene
+    /// The hosts whose video must not be shown from now on, whether they have a tile or had one.
     public var concealed: Set<String>
-    /// Who has the floor, or had it last: where the machine is short of time, this host's picture is spared; nil for
-    /// nobody.
+    /// The dominant speaker, present or last; degradation spares this host's video; nil for none.
     public var speaker: String?
 
-    /// A scene; without arguments the empty one, which is background and silence.
+    /// The keys in recordings of arrivals.
+    private enum CodingKeys: String, CodingKey {
+        case tiles, audible, talkback, colours, transition, decoration, slate, standIn
+        case audio = "sound"
+        case concealed, speaker
+    }
+
+    /// Makes a scene; without arguments the empty one, which is background and silence.
     public init(
         tiles: [Tile] = [],
         audible: Set<String> = [],
@@ -39,7 +45,7 @@ public struct Scene: Sendable, Hashable, Codable {
         transition: Int = 300,
         decoration: Decoration = Decoration(),
         slate: Slate? = nil,
-        sound: SoundScene = SoundScene(),
+        audio: AudioScene = AudioScene(),
         concealed: Set<String> = [],
         standIn: Slate? = nil,
         speaker: String? = nil
@@ -51,9 +57,34 @@ public struct Scene: Sendable, Hashable, Codable {
         self.transition = transition
         self.decoration = decoration
         self.slate = slate
-        self.sound = sound
+        self.audio = audio
         self.concealed = concealed
         self.standIn = standIn
         self.speaker = speaker
+    }
+}
+
+extension Scene {
+    /// Returns whether a later tile covers a tile completely; tiles are opaque up to their edges.
+    func isCovered(_ index: Int) -> Bool {
+        tiles[(index + 1)...].contains { $0.rectangle.covers(tiles[index].rectangle) }
+    }
+}
+
+extension TileRectangle {
+    /// A limit for coordinates from outside, larger than any canvas.
+    private static let largest: UInt = 1 << 24
+
+    /// Returns whether a tile in this rectangle hides all of one in `other` that is painted before it.
+    ///
+    /// Four pixels share a chroma sample, so a rectangle with odd edges counts as reaching to the next even edge, and
+    /// covers nothing.
+    fileprivate func covers(_ other: TileRectangle) -> Bool {
+        let numbers = [x, y, width, height]
+        guard numbers.allSatisfy({ $0 & 1 == 0 && $0.magnitude <= Self.largest }),
+            [other.x, other.y, other.width, other.height].allSatisfy({ $0.magnitude <= Self.largest })
+        else { return false }
+        let (right, bottom) = ((other.x + other.width + 1) & ~1, (other.y + other.height + 1) & ~1)
+        return x <= other.x & ~1 && y <= other.y & ~1 && right <= x + width && bottom <= y + height
     }
 }

@@ -1,19 +1,19 @@
-/// What the program is while it shows nobody.
+/// The full-canvas card of a program that shows no host.
 public struct Slate: Sendable, Hashable, Codable {
-    /// Why nobody is shown.
+    /// The reason for a slate.
     public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
         case startingSoon
         case beRightBack
         case ended
     }
 
-    /// Why nobody is shown.
+    /// The reason for the slate.
     public var kind: Kind
-    /// What it says; nil says what its kind does.
+    /// The text; nil uses the default text of the kind.
     public var text: String?
     /// The asset that fills the canvas; nil shows the background.
     public var image: String?
-    /// The asset that is played; nil is silence.
+    /// The asset that is played in a loop; nil is silence.
     public var music: String?
 
     /// Makes a slate.

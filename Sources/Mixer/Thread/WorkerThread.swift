@@ -1,4 +1,5 @@
 import Dispatch
+internal import Media
 import Synchronization
 
 #if canImport(Glibc)
@@ -7,14 +8,14 @@ import Glibc
 import Darwin
 #endif
 
-/// One named thread of ours that can be joined.
+/// A named thread that can be joined.
 ///
-/// Codecs block for milliseconds, so they run neither on the shared pool nor on an event loop.
+/// Codecs block for milliseconds, so they run neither on the cooperative pool nor on an event loop.
 final class WorkerThread: Sendable {
     private let finished = DispatchSemaphore(value: 0)
     private let isJoined = Mutex(false)
 
-    /// Starts a thread that runs `body` once; `name` is what `top -H` shows, cut to 15 bytes there.
+    /// Starts a thread that runs `body` once; `name` is what `top -H` shows, truncated to 15 bytes.
     init(name: String, body: @escaping @Sendable () -> Void) {
         let start = ThreadStart(name: name, finished: finished, body: body)
         let argument = Unmanaged.passRetained(start).toOpaque()
@@ -24,7 +25,7 @@ final class WorkerThread: Sendable {
         var thread: pthread_t?
         #endif
         guard pthread_create(&thread, nil, runWorkerThread, argument) == 0 else {
-            // No thread could be had: the body will never run, so nobody may wait for it.
+            // The thread could not be created: the body will never run, so `join` must not wait.
             Unmanaged<ThreadStart>.fromOpaque(argument).release()
             finished.signal()
             return
@@ -36,7 +37,7 @@ final class WorkerThread: Sendable {
         #endif
     }
 
-    /// Waits until the body has returned; more than one caller may wait.
+    /// Waits until the body has returned; several callers may wait.
     func join() {
         isJoined.withLock { joined in
             guard !joined else { return }
@@ -49,12 +50,12 @@ final class WorkerThread: Sendable {
 #if canImport(Glibc)
 private typealias SetThreadName = @convention(c) (pthread_t, UnsafePointer<CChar>) -> Int32
 
-/// The library call that names a thread, an extension which Swift does not import; a confined process cannot write to the
-/// kernel's file that does the same.
+/// The extension call that names a thread, which Swift does not import; a sandboxed process cannot write the `/proc`
+/// file that does the same.
 private let setThreadName = dlsym(nil, "pthread_setname_np").map { unsafeBitCast($0, to: SetThreadName.self) }
 #endif
 
-/// What a new thread is given.
+/// The arguments of a new thread.
 private final class ThreadStart: Sendable {
     private let name: String
     private let finished: DispatchSemaphore
@@ -67,12 +68,12 @@ private final class ThreadStart: Sendable {
     }
 
     func run() {
-        takeName()
+        applyName()
         body()
         finished.signal()
     }
 
-    private func takeName() {
+    private func applyName() {
         #if canImport(Glibc)
         _ = setThreadName?(pthread_self(), String(decoding: name.utf8.prefix(15), as: UTF8.self))
         #else
@@ -93,3 +94,31 @@ private nonisolated func runWorkerThread(_ argument: UnsafeMutableRawPointer) ->
     return nil
 }
 #endif
+
+/// Sleeps until a point in time, and reads the processor time of the calling thread.
+enum MonotonicSleep {
+    /// Sleeps until `moment` on CLOCK_MONOTONIC; returns at once when it has passed.
+    ///
+    /// A signal does not end it early.
+    static func until(_ moment: MonotonicTime) {
+        #if canImport(Glibc)
+        var time = timespec(
+            tv_sec: Int(moment.nanoseconds / 1_000_000_000),
+            tv_nsec: Int(moment.nanoseconds % 1_000_000_000)
+        )
+        while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
+        #else
+        let remaining = moment.nanoseconds - MonotonicTime.now().nanoseconds
+        guard remaining > 0 else { return }
+        var time = timespec(tv_sec: Int(remaining / 1_000_000_000), tv_nsec: Int(remaining % 1_000_000_000))
+        nanosleep(&time, nil)
+        #endif
+    }
+
+    /// Processor seconds the calling thread has used so far.
+    static func threadSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}

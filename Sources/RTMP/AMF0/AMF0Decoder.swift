@@ -1,12 +1,12 @@
 import NIOCore
 
-/// Reads the AMF0 values of one message inside a budget of depth, values and string lengths.
+/// Decodes the AMF0 values of one message within limits on depth, value count and string length.
 ///
-/// The budget is 32 levels, 1,024 values and 4,096 bytes a string unless the limits say otherwise. A strict array is never
-/// longer than the values that are left of it.
+/// The defaults are 32 levels, 1,024 values and 4,096 bytes per string. A strict array is rejected if it announces more
+/// elements than the remaining value count.
 ///
-/// Lenient where encoders in the field are wrong: an associative array or object may end with the message instead of
-/// its end marker, and the announced count of an associative array means nothing.
+/// Tolerates two common encoder faults: an associative array or object may end with the message instead of its end
+/// marker, and the announced count of an associative array is ignored.
 struct AMF0Decoder {
     private var bytes: ByteBuffer
     private var nodesLeft: Int
@@ -20,16 +20,16 @@ struct AMF0Decoder {
         maximumString = limits.amfStringBytes
     }
 
-    /// Bytes not yet read.
+    /// The bytes not read so far.
     var remaining: ByteBuffer { bytes }
 
-    /// The next value; nil at the end of the message.
+    /// Returns the next value, or nil at the end of the message.
     mutating func next() throws(AMF0Error) -> AMF0Value? {
         guard bytes.readableBytes > 0 else { return nil }
         return try value(depth: 0)
     }
 
-    /// All values up to the end of the message.
+    /// Returns all values up to the end of the message.
     mutating func all() throws(AMF0Error) -> [AMF0Value] {
         var values: [AMF0Value] = []
         while let value = try next() {
@@ -121,4 +121,13 @@ struct AMF0Decoder {
         guard let value = bytes.readInteger(as: Integer.self) else { throw .truncated }
         return value
     }
+}
+
+/// The reasons for which AMF0 data is rejected.
+enum AMF0Error: Error, Equatable {
+    case truncated
+    case unknownMarker(UInt8)
+    case tooDeep
+    case tooManyValues
+    case stringTooLong
 }

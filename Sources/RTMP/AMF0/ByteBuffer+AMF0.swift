@@ -1,14 +1,14 @@
 import NIOCore
 
 extension ByteBuffer {
-    /// Appends AMF0 values one after the other.
+    /// Appends AMF0 values in order.
     mutating func writeAMF0(_ values: [AMF0Value]) {
         for value in values {
             writeAMF0(value)
         }
     }
 
-    /// Appends one AMF0 value; strings beyond 65 535 bytes become long strings.
+    /// Appends one AMF0 value; strings longer than 65,535 bytes are written as long strings.
     mutating func writeAMF0(_ value: AMF0Value) {
         switch value {
         case .number(let number):
@@ -64,4 +64,23 @@ extension ByteBuffer {
         writeInteger(UInt16(bytes.count))
         writeBytes(bytes)
     }
+}
+
+/// The type byte in front of an AMF0 value.
+enum AMF0Marker: UInt8 {
+    case number = 0
+    case boolean = 1
+    case string = 2
+    case object = 3
+    case null = 5
+    case undefined = 6
+    case reference = 7
+    case ecmaArray = 8
+    case objectEnd = 9
+    case strictArray = 10
+    case date = 11
+    case longString = 12
+    case unsupported = 13
+    case xmlDocument = 15
+    case typedObject = 16
 }

@@ -1,22 +1,23 @@
 import NIOCore
 
-/// Puts messages together from chunks (RTMP 1.0, 5.3).
+/// Reassembles messages from chunks (RTMP 1.0, 5.3).
 ///
-/// Bytes go in as they come from the socket, messages come out when they are whole. Nothing is allocated for a length
-/// that was announced but has not arrived, and what is kept is bounded: `RTMPLimits.chunkStreams` headers, and unfinished
-/// messages of `partialBytes` in all, each no larger than `MessageType.maximumLength`. A message that lies whole in one read is a slice of it when it is the
-/// larger part of that read, so that a small slice never keeps a large read alive.
+/// Accepts socket reads of any size and returns complete messages. Memory is never allocated for a length that was
+/// announced but has not arrived. The buffered state is limited to `RTMPLimits.chunkStreams` headers and `partialBytes`
+/// of unfinished messages, none larger than `MessageType.maximumLength`. A message contained in one read is a slice of
+/// that read if it is the larger part of it; otherwise it is copied, so that a small slice does not retain a large
+/// read.
 struct ChunkDecoder {
     static let defaultChunkSize = 128
 
     private var input = ByteBuffer()
     private var streams: [ChunkStream] = []
     private var chunkSize = ChunkDecoder.defaultChunkSize
-    /// Index of the stream whose chunk is being read, and what is missing of that chunk.
+    /// The index of the stream whose chunk is being read; `chunkRemaining` holds the missing byte count.
     private var current: Int?
     private var chunkRemaining = 0
     private var partialBytes = 0
-    /// Whether messages may be as large as media is.
+    /// Whether audio, video and aggregate messages may have the media size limit.
     var acceptsMedia: Bool
     private let granted: GrantedLimits
     private var limits: RTMPLimits { granted.limits }
@@ -26,26 +27,26 @@ struct ChunkDecoder {
         self.acceptsMedia = acceptsMedia
     }
 
-    /// Bytes taken in and not yet used.
+    /// The number of received bytes not yet parsed.
     var bufferedBytes: Int { input.readableBytes }
 
-    /// Bytes of unfinished messages, of all chunk streams together.
+    /// The number of bytes of unfinished messages over all chunk streams.
     var unfinishedBytes: Int { partialBytes }
 
-    /// Takes bytes from the socket.
+    /// Appends bytes read from the socket.
     mutating func append(_ bytes: ByteBuffer) {
         guard input.readableBytes > 0 else {
             input = bytes
             return
         }
-        // Messages may share the old storage, so the little that is left of it moves.
+        // Returned messages may share the old storage, so the remainder is copied to a new buffer.
         var joined = ByteBufferAllocator().buffer(capacity: input.readableBytes + bytes.readableBytes)
         joined.writeImmutableBuffer(input)
         joined.writeImmutableBuffer(bytes)
         input = joined
     }
 
-    /// The next whole message; nil when more bytes are needed.
+    /// Returns the next complete message, or nil if more bytes are needed.
     mutating func next() throws(RTMPViolation) -> RTMPMessage? {
         while true {
             if current == nil {
@@ -64,22 +65,22 @@ struct ChunkDecoder {
         }
     }
 
-    /// Takes the peer's Set Chunk Size.
+    /// Applies the peer's Set Chunk Size.
     ///
-    /// A size beyond any message is as good as the largest message, so it costs nothing to accept.
+    /// A size beyond the largest message is clamped to it.
     mutating func setChunkSize(_ size: UInt32) throws(RTMPViolation) {
         let size = Int(size & 0x7FFF_FFFF)
         guard size >= limits.smallestChunkSize else { throw RTMPViolation("a chunk size of \(size) bytes") }
         chunkSize = min(size, max(limits.mediaMessageBytes, limits.commandMessageBytes))
     }
 
-    /// Takes the peer's Abort Message: forgets what has come of a message.
+    /// Applies the peer's Abort Message: discards the partial message of a chunk stream.
     mutating func abort(chunkStream id: Int) {
         guard let index = streams.firstIndex(where: { $0.id == id }) else { return }
         dropPartial(of: index)
     }
 
-    /// Gives back memory that is only needed while media comes in.
+    /// Releases buffer capacity that is only needed while media is received.
     mutating func compact() {
         if input.readableBytes == 0 { input = ByteBuffer() }
         streams = Array(streams)
@@ -87,7 +88,7 @@ struct ChunkDecoder {
 
     // MARK: Headers
 
-    /// Reads a chunk header; false when it is not yet complete.
+    /// Reads a chunk header; returns false if it is incomplete.
     private mutating func readHeader() throws(RTMPViolation) -> Bool {
         var at = input.readerIndex
         guard let (format, id) = basicHeader(at: &at) else { return false }
@@ -143,7 +144,7 @@ struct ChunkDecoder {
         }
     }
 
-    /// The index of a chunk stream; a new one may begin with format 0, or with 1 as librtmp's pings do.
+    /// Returns the index of a chunk stream; a new stream may begin with format 0, or with 1 as librtmp's pings do.
     private mutating func stream(id: Int, format: Int) throws(RTMPViolation) -> Int? {
         if let index = streams.firstIndex(where: { $0.id == id }) { return index }
         guard format <= 1 else { throw RTMPViolation("chunk stream \(id) begins without a header") }
@@ -152,10 +153,10 @@ struct ChunkDecoder {
         return streams.count - 1
     }
 
-    /// Reads a header without fields.
+    /// Reads a type-3 header.
     ///
-    /// Where the last header had an extended timestamp it comes again by the specification,
-    /// but older encoders leave it out, so it is only taken when it is the same.
+    /// The specification repeats the extended timestamp here, but older encoders omit it, so it is consumed only if it
+    /// equals the previous one.
     private mutating func readContinuation(of index: Int, at: inout Int) throws(RTMPViolation) -> Bool {
         if let extended = streams[index].extended {
             let available = min(4, input.writerIndex - at)
@@ -224,5 +225,57 @@ struct ChunkDecoder {
     private mutating func dropPartial(of index: Int) {
         partialBytes -= streams[index].partial?.readableBytes ?? 0
         streams[index].partial = nil
+    }
+}
+
+/// The decoder state of one chunk stream: its last header and its unfinished message.
+struct ChunkStream {
+    let id: Int
+    var timestamp: UInt32 = 0
+    /// The delta of the last header; 0 after an absolute timestamp.
+    var delta: UInt32 = 0
+    var length = 0
+    var type: UInt8 = 0
+    var streamID: UInt32 = 0
+    /// The extended timestamp field of the last header, or nil.
+    var extended: UInt32?
+    /// The received part of a message; nil between messages.
+    var partial: ByteBuffer?
+
+    init(id: Int) {
+        self.id = id
+    }
+
+    /// Applies the timestamp field of a chunk header that begins a message.
+    ///
+    /// - Parameters:
+    ///   - field: The 24-bit field.
+    ///   - extended: The extended timestamp, if `field` is 0xFFFFFF.
+    ///   - isAbsolute: Whether the header has format 0.
+    mutating func setTime(field: UInt32, extended: UInt32?, isAbsolute: Bool) {
+        self.extended = extended
+        if isAbsolute {
+            timestamp = extended ?? field
+            delta = 0
+        } else if let extended {
+            delta = Self.delta(extended: extended, after: timestamp)
+            timestamp &+= delta
+        } else {
+            // A 24-bit delta of more than four and a half hours is a small negative delta.
+            delta = field >= 0xFF_C000 ? field | 0xFF00_0000 : field
+            timestamp &+= delta
+        }
+    }
+
+    /// Returns the delta for an extended field of a relative header, which holds a delta by the specification and an
+    /// absolute time in some encoders; the interpretation with the smaller step is used.
+    private static func delta(extended: UInt32, after timestamp: UInt32) -> UInt32 {
+        let asAbsolute = extended &- timestamp
+        return Int32(bitPattern: asAbsolute).magnitude < Int32(bitPattern: extended).magnitude ? asAbsolute : extended
+    }
+
+    /// Adds the last delta again, for a type-3 header that begins a message.
+    mutating func repeatDelta() {
+        timestamp &+= delta
     }
 }

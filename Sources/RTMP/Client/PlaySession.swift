@@ -1,14 +1,14 @@
 import Media
 import NIOCore
 
-/// The player's side of one RTMP connection, without I/O: bytes in, packets and bytes out.
+/// The player side of an RTMP connection, without I/O.
 struct PlaySession {
-    /// What the driver has to act on.
+    /// An event for the driver.
     enum Event {
-        /// The server agreed; media follows.
+        /// The server accepted `play`; media follows.
         case started
         case packet(MediaPacket)
-        /// The server refused, or the stream is over.
+        /// The server refused, or the stream ended.
         case ended(RTMPStatus)
     }
 
@@ -23,7 +23,7 @@ struct PlaySession {
     private var clock = TimestampUnwrapper()
     private let address: RTMPAddress
 
-    /// Writes what opens the connection.
+    /// Creates a session and writes the first part of the handshake.
     init(address: RTMPAddress, limits: RTMPLimits = RTMPLimits()) {
         self.address = address
         session = ClientSession(
@@ -41,17 +41,17 @@ struct PlaySession {
         )
     }
 
-    /// Takes bytes from the server.
+    /// Processes bytes received from the server.
     mutating func receive(_ bytes: ByteBuffer) throws(RTMPViolation) {
         try session.receive(bytes)
     }
 
-    /// What is to be written to the server; nil when there is nothing.
-    mutating func takeOutput() -> ByteBuffer? {
-        session.writer.take()
+    /// Returns and clears the pending output, or nil if there is none.
+    mutating func drainOutput() -> ByteBuffer? {
+        session.writer.drain()
     }
 
-    /// The next event; nil when more bytes are needed.
+    /// Returns the next event, or nil if more bytes are needed.
     mutating func next() throws(RTMPViolation) -> Event? {
         while let event = try session.next() {
             switch event {

@@ -1,13 +1,13 @@
 import Media
 import NIOCore
 
-/// The publisher's side of one RTMP connection, without I/O: packets and bytes in, bytes out.
+/// The publisher side of an RTMP connection, without I/O.
 struct PublishSession {
-    /// What the driver has to act on.
+    /// An event for the driver.
     enum Event {
-        /// The server agreed; media may be written.
+        /// The server accepted `publish`; media may be written.
         case started
-        /// The server refused, or wants no more.
+        /// The server refused or ended the stream.
         case ended(RTMPStatus)
     }
 
@@ -22,13 +22,13 @@ struct PublishSession {
     private var streamID: UInt32?
     private let address: RTMPAddress
 
-    /// Numbers of the calls that announce a stream; what is answered to them changes nothing.
+    // Transaction numbers; results of `releaseStream` and `FCPublish` are ignored.
     private static let releaseTransaction = 3.0
     private static let announceTransaction = 4.0
     private static let publishTransaction = 5.0
-    private static let farewellTransaction = 6.0
+    private static let unpublishTransaction = 6.0
 
-    /// Writes what opens the connection.
+    /// Creates a session and writes the first part of the handshake.
     init(address: RTMPAddress, limits: RTMPLimits = RTMPLimits()) {
         self.address = address
         session = ClientSession(
@@ -44,17 +44,17 @@ struct PublishSession {
     /// Whether media may be written.
     var isPublishing: Bool { phase == .publishing }
 
-    /// Takes bytes from the server.
+    /// Processes bytes received from the server.
     mutating func receive(_ bytes: ByteBuffer) throws(RTMPViolation) {
         try session.receive(bytes)
     }
 
-    /// What is to be written to the server; nil when there is nothing.
-    mutating func takeOutput() -> ByteBuffer? {
-        session.writer.take()
+    /// Returns and clears the pending output, or nil if there is none.
+    mutating func drainOutput() -> ByteBuffer? {
+        session.writer.drain()
     }
 
-    /// The next event; nil when more bytes are needed.
+    /// Returns the next event, or nil if more bytes are needed.
     mutating func next() throws(RTMPViolation) -> Event? {
         while let event = try session.next() {
             switch event {
@@ -71,7 +71,7 @@ struct PublishSession {
                     streamID: streamID
                 )
             case .media:
-                // Nothing is played on this connection.
+                // A publishing connection ignores incoming media.
                 break
             case .status(let status):
                 if let event = handle(status) { return event }
@@ -84,7 +84,7 @@ struct PublishSession {
         return nil
     }
 
-    /// Says which stream is about to come: some servers free the name of a former connection by it.
+    /// Announces the stream name; some servers release it from a previous connection.
     private mutating func announce() {
         let name = AMF0Value.string(address.name)
         session.writer.command("releaseStream", transaction: Self.releaseTransaction, .null, name)
@@ -105,7 +105,7 @@ struct PublishSession {
         }
     }
 
-    /// Appends a packet; before the server agreed, and after the end, it is left out.
+    /// Appends a packet; before the server's consent and after the end it is discarded.
     ///
     /// The timestamp is written modulo 2^32.
     mutating func write(_ packet: MediaPacket) {
@@ -113,11 +113,11 @@ struct PublishSession {
         session.writer.media(packet, streamID: streamID)
     }
 
-    /// Says that the stream is over; nothing more is taken or written.
+    /// Ends the stream with `FCUnpublish` and `deleteStream` and ignores all further input.
     mutating func finish() {
         if phase == .publishing, let streamID {
             let name = AMF0Value.string(address.name)
-            session.writer.command("FCUnpublish", transaction: Self.farewellTransaction, .null, name)
+            session.writer.command("FCUnpublish", transaction: Self.unpublishTransaction, .null, name)
             session.writer.command("deleteStream", transaction: 0, .null, .number(Double(streamID)))
         }
         phase = .ended

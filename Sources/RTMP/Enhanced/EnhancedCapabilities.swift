@@ -1,56 +1,57 @@
-/// What a peer said about enhanced RTMP in its `connect` (enhanced RTMP 2, "Enhancing NetConnection connect Command").
+/// The enhanced RTMP capabilities that a peer declares in `connect` (enhanced RTMP 2, "Enhancing NetConnection connect
+/// Command").
 public struct EnhancedCapabilities: Sendable, Equatable {
-    /// What a peer can do with a codec.
+    /// The operations that a peer supports for a codec.
     public struct Support: OptionSet, Sendable, Hashable {
-        /// The bits as they are on the wire.
+        /// The wire value.
         public let rawValue: Int
 
-        /// Takes the bits as they are on the wire.
+        /// Creates a set from its wire value.
         public init(rawValue: Int) {
             self.rawValue = rawValue
         }
 
-        /// Can decode it.
+        /// The peer can decode the codec.
         public static let decode = Support(rawValue: 1)
-        /// Can encode it.
+        /// The peer can encode the codec.
         public static let encode = Support(rawValue: 2)
-        /// Can pass it on as it is.
+        /// The peer can forward the codec unchanged.
         public static let forward = Support(rawValue: 4)
     }
 
-    /// What a peer can do beside codecs.
+    /// The protocol extensions that a peer supports (`capsEx`).
     public struct Extensions: OptionSet, Sendable, Hashable {
-        /// The bits as they are on the wire.
+        /// The wire value.
         public let rawValue: Int
 
-        /// Takes the bits as they are on the wire.
+        /// Creates a set from its wire value.
         public init(rawValue: Int) {
             self.rawValue = rawValue
         }
 
-        /// Connects again when it is asked to.
+        /// Reconnects on request.
         public static let reconnect = Extensions(rawValue: 1)
-        /// Knows messages with several tracks.
+        /// Supports multitrack messages.
         public static let multitrack = Extensions(rawValue: 2)
-        /// Knows packet modifiers.
+        /// Supports packet modifiers.
         public static let modifiers = Extensions(rawValue: 4)
-        /// Knows the modifier for finer times.
+        /// Supports the nanosecond offset modifier.
         public static let nanosecondOffset = Extensions(rawValue: 8)
     }
 
-    /// The codecs of `fourCcList`; `*` stands for all.
+    /// The FourCC codes of `fourCcList`; `*` means all codecs.
     public var codecs: Set<String> = []
-    /// What the peer can do with video codecs, by their four letters.
+    /// The supported operations by video codec FourCC.
     public var video: [String: Support] = [:]
-    /// What the peer can do with audio codecs, by their four letters.
+    /// The supported operations by audio codec FourCC.
     public var audio: [String: Support] = [:]
-    /// What the peer can do beside codecs.
+    /// The supported protocol extensions.
     public var extensions: Extensions = []
 
-    /// A peer that said nothing.
+    /// Creates capabilities of a peer that declares none.
     public init() {}
 
-    /// Reads the properties of `connect`'s command object; what is missing or of the wrong type counts as absent.
+    /// Reads the command object of `connect`; missing and mistyped properties are ignored.
     init(_ properties: AMF0Object) {
         codecs = Set((properties["fourCcList"]?.list ?? []).compactMap(\.string))
         video = Self.support(properties["videoFourCcInfoMap"])
@@ -71,8 +72,8 @@ public struct EnhancedCapabilities: Sendable, Equatable {
         return Int(number)
     }
 
-    /// What this server answers: the codecs it takes, and packet modifiers.
-    static let ours: [AMF0Object.Entry] = [
+    /// The properties that this server declares: its codecs and extensions.
+    static let serverProperties: [AMF0Object.Entry] = [
         .init(key: "fourCcList", value: .list(["avc1", "mp4a", ".mp3"])),
         .init(key: "videoFourCcInfoMap", value: .object(["avc1": 5])),
         .init(key: "audioFourCcInfoMap", value: .object(["mp4a": 5, ".mp3": 5])),

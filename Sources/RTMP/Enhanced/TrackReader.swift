@@ -1,23 +1,24 @@
+import Media
 import NIOCore
 
-/// Reads the part of enhanced RTMP that audio and video share: packet modifiers, tracks, and the codec name.
+/// Parses the header parts that enhanced RTMP audio and video share: packet modifiers, tracks and the FourCC.
 ///
-/// Only the first track (id 0) is taken; a stream with more than one is for receivers that asked for it.
+/// Only track 0 is used.
 struct TrackReader {
-    /// The packet type behind all modifiers and the track header.
+    /// The packet type after all modifiers and the track header.
     var packetType: UInt8
     var codec: FourCC
-    /// The codec's part of the message.
+    /// The codec-specific part of the message.
     var data: ByteBuffer
-    /// Bytes of the message in front of `data`; nil when other tracks surround it.
+    /// The number of bytes in front of `data`; nil if other tracks surround it.
     var headerLength: Int?
 
     private static let modifier: UInt8 = 7
 
     /// - Parameters:
-    ///   - body: The message from its first byte.
-    ///   - packetType: The low half of the first byte.
-    ///   - multitrack: The packet type that means more than one track: 6 for video, 5 for audio.
+    ///   - body: The complete message.
+    ///   - packetType: The low nibble of the first byte.
+    ///   - multitrack: The packet type of multitrack messages: 6 for video, 5 for audio.
     init?(body: ByteBuffer, packetType: UInt8, multitrack: UInt8) {
         var rest = body
         var type = packetType
@@ -47,7 +48,7 @@ struct TrackReader {
         self.headerLength = headerLength
     }
 
-    /// Skips one modifier and returns the packet type it wraps.
+    /// Skips one modifier and returns the packet type that follows it.
     private static func skipModifier(_ rest: inout ByteBuffer) -> UInt8? {
         guard let short = rest.readInteger(as: UInt8.self) else { return nil }
         var size = Int(short) + 1
@@ -59,7 +60,7 @@ struct TrackReader {
         return types & 0x0F
     }
 
-    /// - Parameter layout: 0 one track, 1 several of one codec, 2 several of several codecs.
+    /// - Parameter layout: 0 for one track, 1 for several tracks of one codec, 2 for several codecs.
     private static func firstTrack(_ rest: inout ByteBuffer, layout: UInt8) -> (codec: FourCC, data: ByteBuffer)? {
         var codec: FourCC?
         if layout < 2 {
@@ -81,9 +82,47 @@ struct TrackReader {
 }
 
 extension ByteBuffer {
-    /// Reads an unsigned 24-bit number.
+    /// Reads an unsigned 24-bit integer.
     mutating func readInteger24() -> Int? {
         guard let (high, low) = readMultipleIntegers(as: (UInt8, UInt16).self) else { return nil }
         return Int(high) << 16 | Int(low)
+    }
+}
+
+/// A FourCC codec identifier of enhanced RTMP.
+struct FourCC: Equatable {
+    var code: UInt32
+
+    init(code: UInt32) {
+        self.code = code
+    }
+
+    init(_ name: StaticString) {
+        code = name.withUTF8Buffer { $0.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
+    }
+
+    /// The video codec for the identifier (enhanced RTMP 2).
+    var videoCodec: VideoCodec {
+        switch self {
+        case FourCC("avc1"): .h264
+        case FourCC("hvc1"): .hevc
+        case FourCC("av01"): .av1
+        case FourCC("vp09"): .vp9
+        case FourCC("vp08"): .vp8
+        default: .unknown
+        }
+    }
+
+    /// The audio codec for the identifier (enhanced RTMP 2).
+    var audioCodec: AudioCodec {
+        switch self {
+        case FourCC("mp4a"): .aac
+        case FourCC(".mp3"): .mp3
+        case FourCC("Opus"): .opus
+        case FourCC("fLaC"): .flac
+        case FourCC("ac-3"): .ac3
+        case FourCC("ec-3"): .eac3
+        default: .unknown
+        }
     }
 }

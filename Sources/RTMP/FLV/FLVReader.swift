@@ -1,32 +1,32 @@
 public import Media
 public import NIOCore
 
-/// Reads the FLV file format as its bytes come.
+/// Parses the FLV file format incrementally.
 public struct FLVReader: Sendable {
     private var input = ByteBuffer()
     private var hasHeader = false
     private var clock = TimestampUnwrapper()
     private let largestTag = RTMPLimits().mediaMessageBytes
 
-    /// A reader before the first byte of a file.
+    /// Creates a reader at the beginning of a file.
     public init() {}
 
-    /// Takes bytes.
+    /// Appends bytes.
     public mutating func append(_ bytes: ByteBuffer) {
         guard input.readableBytes > 0 else {
             input = bytes
             return
         }
-        // Packets may share the old storage, so what is left of it moves.
+        // Returned packets may share the old storage, so the remainder is copied to a new buffer.
         var joined = ByteBufferAllocator().buffer(capacity: input.readableBytes + bytes.readableBytes)
         joined.writeImmutableBuffer(input)
         joined.writeImmutableBuffer(bytes)
         input = joined
     }
 
-    /// The next packet, its timestamp unwrapped to 64 bits; nil when more bytes are needed.
+    /// Returns the next packet with its timestamp unwrapped to 64 bits, or nil if more bytes are needed.
     ///
-    /// Tags that carry no media are skipped.
+    /// Tags without media are skipped.
     public mutating func next() throws(FLVError) -> MediaPacket? {
         if !hasHeader {
             guard try readHeader() else { return nil }
@@ -63,4 +63,21 @@ public struct FLVReader: Sendable {
         input = rest
         return RTMPMessage(type: type, streamID: 0, timestamp: UInt32(high) << 24 | UInt32(low), payload: payload)
     }
+}
+
+extension FLVReader {
+    /// Appends bytes read from a file.
+    public mutating func append(data: some Sequence<UInt8>) {
+        append(ByteBuffer(bytes: data))
+    }
+}
+
+/// The reasons for which FLV data is rejected.
+public enum FLVError: Error, Sendable, Equatable {
+    /// The file does not begin with `FLV`.
+    case notFLV
+    /// The tag type is unknown or encrypted.
+    case unknownTag(UInt8)
+    /// The tag announces more bytes than the media limit.
+    case tooLarge(Int)
 }

@@ -1,11 +1,11 @@
 public import Media
 public import NIOCore
 
-/// Writes the FLV file format (Adobe FLV specification 10.1, Annex E), as files and HTTP-FLV carry it.
+/// Writes the FLV file format (Adobe FLV specification 10.1, Annex E) for files and HTTP-FLV.
 public struct FLVTagWriter: Sendable {
     private init() {}
 
-    /// The file header, and the back pointer behind it: 13 bytes.
+    /// Returns the file header and the first back pointer, 13 bytes.
     public static func header(hasAudio: Bool, hasVideo: Bool) -> ByteBuffer {
         var buffer = ByteBuffer()
         buffer.writeString("FLV")
@@ -16,15 +16,15 @@ public struct FLVTagWriter: Sendable {
         return buffer
     }
 
-    /// Bytes of a tag around its body, back pointer included.
+    /// The number of bytes of a tag beside its body, including the back pointer.
     public static let overhead = 15
 
     /// Appends a packet as one tag with its back pointer.
     ///
     /// - Parameters:
-    ///   - packet: A body of 2^24 bytes or more cannot be written, and is left out.
-    ///   - timestamp: Milliseconds, taken modulo 2^32; stands in for the packet's own.
-    ///   - buffer: The end of what was written so far.
+    ///   - packet: The packet; a body of 2^24 bytes or more is not written.
+    ///   - timestamp: The tag's timestamp in milliseconds, written modulo 2^32.
+    ///   - buffer: The buffer to append to.
     public static func write(_ packet: MediaPacket, timestamp: Int64, to buffer: inout ByteBuffer) {
         let length = packet.body.readableBytes
         guard length < 1 << 24 else { return }

@@ -5,10 +5,10 @@ public import NIOCore
 // "Enhanced Audio").
 
 extension MediaPacket {
-    /// Reads the body of an RTMP audio message or FLV audio tag.
+    /// Parses the body of an RTMP audio message or FLV audio tag.
     ///
     /// - Parameters:
-    ///   - body: The whole tag body; an empty one, and what is no sound, yields nil.
+    ///   - body: The complete tag body; the result is nil if it is empty or has no audio data.
     ///   - timestamp: Time of the first sample in milliseconds.
     public init?(audioBody body: ByteBuffer, timestamp: Int64) {
         guard let first = body.getInteger(at: body.readerIndex, as: UInt8.self) else { return nil }
@@ -24,13 +24,13 @@ extension MediaPacket {
         let codec = legacyAudioCodec(format)
         guard codec == .aac else {
             guard body.readableBytes > 1 else { return nil }
-            return MediaPacket(content: .sound(codec), timestamp: timestamp, body: body, headerLength: 1)
+            return MediaPacket(content: .audio(codec), timestamp: timestamp, body: body, headerLength: 1)
         }
         guard body.readableBytes > 2, let type = body.getInteger(at: body.readerIndex + 1, as: UInt8.self) else {
             return nil
         }
         guard type < 2 else { return nil }
-        let content = type == 0 ? Content.audioConfiguration(.aac) : .sound(.aac)
+        let content = type == 0 ? Content.audioConfiguration(.aac) : .audio(.aac)
         return MediaPacket(content: content, timestamp: timestamp, body: body, headerLength: 2)
     }
 
@@ -51,7 +51,7 @@ extension MediaPacket {
     private static func enhancedAudio(_ body: ByteBuffer, first: UInt8, timestamp: Int64) -> MediaPacket? {
         guard let track = TrackReader(body: body, packetType: first & 0x0F, multitrack: 5) else { return nil }
         let codec = track.codec.audioCodec
-        var packet = MediaPacket(content: .sound(codec), timestamp: timestamp, body: body, headerLength: 0)
+        var packet = MediaPacket(content: .audio(codec), timestamp: timestamp, body: body, headerLength: 0)
         packet.headerLength = packet.attach(track, first: 0x90 | track.packetType)
         guard packet.payload.readableBytes > 0 else { return nil }
         switch track.packetType {
@@ -60,5 +60,13 @@ extension MediaPacket {
         default: return nil
         }
         return packet
+    }
+}
+
+extension MediaPacket {
+    /// The RTMP message type, which is also the FLV tag type (8 audio, 9 video, 18 script data).
+    var messageType: UInt8 {
+        if isVideo { return MessageType.video }
+        return isAudio ? MessageType.audio : MessageType.data
     }
 }

@@ -5,13 +5,14 @@ public import NIOCore
 // "Enhanced Video").
 
 extension MediaPacket {
-    /// Reads the body of an RTMP video message or FLV video tag.
+    /// Parses the body of an RTMP video message or FLV video tag.
     ///
-    /// H.264 in Annex B form, which some encoders send against the specification, becomes length-prefixed. Every codec
-    /// is recognised, supported or not; telling the sender is the receiver's part.
+    /// H.264 in Annex B format, which some encoders send in violation of the specification, is converted to
+    /// length-prefixed format. All codecs are recognized; the receiver decides which ones it supports.
     ///
     /// - Parameters:
-    ///   - body: The whole tag body; an empty one, seek commands, and tracks beside the first yield nil.
+    ///   - body: The complete tag body; the result is nil for an empty body, seek commands and tracks other than the
+    ///     first.
     ///   - timestamp: Decode time in milliseconds.
     public init?(videoBody body: ByteBuffer, timestamp: Int64) {
         guard let first = body.getInteger(at: body.readerIndex, as: UInt8.self) else { return nil }
@@ -34,7 +35,7 @@ extension MediaPacket {
         guard frameType != informationFrame else { return nil }
         let codec = legacyVideoCodec(first & 0x0F)
         guard codec == .h264 || codec == .hevc || codec == .av1 else {
-            let content = Content.picture(codec, isKey: isKey(frameType), isDisposable: frameType == 3)
+            let content = Content.video(codec, isKey: isKey(frameType), isDisposable: frameType == 3)
             return MediaPacket(content: content, timestamp: timestamp, body: body, headerLength: 1)
         }
         guard let packetType = body.getInteger(at: body.readerIndex + 1, as: UInt8.self) else { return nil }
@@ -49,9 +50,9 @@ extension MediaPacket {
             guard codec == .h264 else { return packet }
             return AnnexB.configuration(packet) ?? packet.withTrueCodec
         }
-        packet.content = .picture(codec, isKey: isKey(frameType), isDisposable: frameType == 3)
+        packet.content = .video(codec, isKey: isKey(frameType), isDisposable: frameType == 3)
         packet.compositionOffset = offset
-        return codec == .h264 ? AnnexB.picture(packet) ?? packet : packet
+        return codec == .h264 ? AnnexB.accessUnit(packet) ?? packet : packet
     }
 
     private static func legacyVideoCodec(_ id: UInt8) -> VideoCodec {
@@ -67,15 +68,16 @@ extension MediaPacket {
         }
     }
 
-    /// The low 24 bits of a number, signed.
+    /// Sign-extends the low 24 bits.
     private static func signed24(_ value: UInt32) -> Int32 {
         Int32(bitPattern: value << 8) >> 8
     }
 
-    /// An HEVC configuration that came under H.264's number, as OBS before 29.1 sent it, under its own name.
+    /// The packet with its codec corrected to HEVC if an HEVC configuration was sent with H.264's codec ID, as OBS did
+    /// before 29.1.
     ///
-    /// The second byte of an H.264 record is a profile of at least 44; of an HEVC record it is profile space, tier and
-    /// profile, 1 to 4 for all profiles in use.
+    /// The second byte of an H.264 record is a profile of at least 44; in an HEVC record it holds profile space, tier
+    /// and profile, 1 to 4 for all profiles in use.
     private var withTrueCodec: MediaPacket {
         guard payload.readableBytes >= 23, let byte = payload.getInteger(at: payload.readerIndex + 1, as: UInt8.self),
             (1...4).contains(byte & 0x1F), byte < 44
@@ -94,12 +96,12 @@ extension MediaPacket {
         let codec = track.codec.videoCodec
         var packet = MediaPacket(content: .videoEnd, timestamp: timestamp, body: body, headerLength: 0)
         packet.headerLength = packet.attach(track, first: 0x80 | frameType << 4 | track.packetType)
-        let picture = Content.picture(codec, isKey: isKey(frameType), isDisposable: frameType == 3)
+        let frame = Content.video(codec, isKey: isKey(frameType), isDisposable: frameType == 3)
         switch track.packetType {
         case 0, 5:
             packet.content = .videoConfiguration(codec)
         case 1:
-            packet.content = picture
+            packet.content = frame
             if codec == .h264 || codec == .hevc {
                 guard let offset = packet.payload.getInteger(at: packet.payload.readerIndex, as: UInt32.self) else {
                     return nil
@@ -110,7 +112,7 @@ extension MediaPacket {
         case 2:
             return packet
         case 3:
-            packet.content = picture
+            packet.content = frame
         default:
             return nil
         }
@@ -120,10 +122,10 @@ extension MediaPacket {
 }
 
 extension MediaPacket {
-    /// Makes a track the whole body; where other tracks surround it, the header is written anew.
+    /// Makes a track the whole body; if other tracks surround it, the header is rewritten.
     ///
-    /// - Parameter first: The first byte of a body that holds this track alone.
-    /// - Returns: Bytes of the body before the codec's data.
+    /// - Parameter first: The first byte of a body with this track alone.
+    /// - Returns: The number of bytes in front of the codec data.
     mutating func attach(_ track: TrackReader, first: UInt8) -> Int {
         if let headerLength = track.headerLength { return headerLength }
         var alone = ByteBuffer()
@@ -133,5 +135,51 @@ extension MediaPacket {
         alone.writeImmutableBuffer(track.data)
         body = alone
         return 5
+    }
+}
+
+/// Converts H.264 in Annex B format to the length-prefixed format that RTMP requires.
+enum AnnexB {
+    /// Returns the packet with length-prefixed NAL units, or nil if it is not in Annex B format.
+    static func accessUnit(_ packet: MediaPacket) -> MediaPacket? {
+        let payload = packet.payload
+        guard NALUnits.isAnnexB(payload) else { return nil }
+        let units = NALUnits.lengthPrefixed(fromAnnexB: payload)
+        guard units.readableBytes > 0 else { return nil }
+        var result = packet
+        result.body = header(of: packet, capacity: units.readableBytes)
+        result.body.writeImmutableBuffer(units)
+        return result
+    }
+
+    /// Returns a decoder configuration record built from the parameter sets of an Annex B stream, or nil if the packet
+    /// is not in Annex B format.
+    static func configuration(_ packet: MediaPacket) -> MediaPacket? {
+        let payload = packet.payload
+        guard NALUnits.isAnnexB(payload) else { return nil }
+        let units = NALUnits.units(inAnnexB: payload)
+        guard let sps = units.first(where: { $0.kind == .sequenceParameters })?.bytes,
+            let pps = units.first(where: { $0.kind == .pictureParameters })?.bytes,
+            let profile = sps.getSlice(at: sps.readerIndex + 1, length: 3)
+        else { return nil }
+        var result = packet
+        result.body = header(of: packet, capacity: 11 + sps.readableBytes + pps.readableBytes)
+        result.body.writeInteger(UInt8(1))
+        result.body.writeImmutableBuffer(profile)
+        result.body.writeInteger(UInt8(0xFF))
+        result.body.writeInteger(UInt8(0xE1))
+        result.body.writeInteger(UInt16(clamping: sps.readableBytes))
+        result.body.writeImmutableBuffer(sps)
+        result.body.writeInteger(UInt8(1))
+        result.body.writeInteger(UInt16(clamping: pps.readableBytes))
+        result.body.writeImmutableBuffer(pps)
+        return result
+    }
+
+    private static func header(of packet: MediaPacket, capacity: Int) -> ByteBuffer {
+        var body = ByteBuffer()
+        body.reserveCapacity(packet.headerLength + capacity)
+        body.writeBytes(packet.body.readableBytesView.prefix(packet.headerLength))
+        return body
     }
 }

@@ -1,24 +1,24 @@
 public import Media
-import NIOCore
+public import NIOCore
 
-/// The values of `onMetaData` that are of use.
+/// The values of `onMetaData` that the server uses.
 ///
-/// They are what the sender claims; the codec configuration is the truth.
+/// The sender may declare wrong values; the codec configuration is authoritative.
 public struct StreamMetadata: Sendable, Equatable {
-    /// Pixels.
+    /// The width in pixels.
     public var width: Int?
-    /// Pixels.
+    /// The height in pixels.
     public var height: Int?
-    /// Pictures a second.
+    /// Frames per second.
     public var frameRate: Double?
-    /// Hertz.
+    /// The audio sample rate in Hz.
     public var sampleRate: Int?
-    /// The sender's name for itself.
+    /// The name of the encoder.
     public var encoder: String?
 
-    /// Reads a metadata packet; a value of the wrong type or out of any reason counts as absent.
+    /// Reads a metadata packet; values of the wrong type or out of range are ignored.
     ///
-    /// - Returns: nil for a packet of another kind, or one that cannot be read.
+    /// - Returns: nil if the packet is not metadata or cannot be parsed.
     public init?(_ packet: MediaPacket) {
         guard packet.content == .metadata else { return nil }
         var decoder = AMF0Decoder(packet.body, limits: RTMPLimits())
@@ -40,17 +40,17 @@ public struct StreamMetadata: Sendable, Equatable {
         return Int(number)
     }
 
-    /// The metadata of a program of ours.
+    /// Makes the metadata packet of a program.
     ///
     /// - Parameters:
-    ///   - width: Pixels.
-    ///   - height: Pixels.
-    ///   - frameRate: Pictures a second.
-    ///   - videoBitrate: Thousands of bits a second.
-    ///   - audioBitrate: Thousands of bits a second.
-    ///   - sampleRate: Hertz.
+    ///   - width: The width in pixels.
+    ///   - height: The height in pixels.
+    ///   - frameRate: Frames per second.
+    ///   - videoBitrate: kb/s.
+    ///   - audioBitrate: kb/s.
+    ///   - sampleRate: Hz.
     ///   - channels: 1 or 2.
-    ///   - encoder: Our name.
+    ///   - encoder: The encoder name.
     public static func packet(
         width: Int,
         height: Int,
@@ -79,5 +79,34 @@ public struct StreamMetadata: Sendable, Equatable {
         body.writeAMF0("onMetaData")
         body.writeAMF0(.array(properties))
         return MediaPacket(content: .metadata, timestamp: 0, body: body, headerLength: 0)
+    }
+}
+
+extension MediaPacket {
+    /// Parses the body of an RTMP data message or FLV script tag.
+    ///
+    /// A leading `@setDataFrame` is removed. The result is nil for anything but `onMetaData`.
+    ///
+    /// - Parameters:
+    ///   - body: The AMF0 values.
+    ///   - timestamp: Time in milliseconds.
+    public init?(dataBody body: ByteBuffer, timestamp: Int64) {
+        var body = body
+        var name = Self.readName(body)
+        if let (text, end) = name, text == "@setDataFrame" {
+            body.moveReaderIndex(to: end)
+            name = Self.readName(body)
+        }
+        guard let (text, _) = name, text == "onMetaData" else { return nil }
+        self.init(content: .metadata, timestamp: timestamp, body: body, headerLength: 0)
+    }
+
+    /// Returns the short AMF0 string at the front and the index after it.
+    private static func readName(_ body: ByteBuffer) -> (text: String, end: Int)? {
+        guard body.getInteger(at: body.readerIndex) == AMF0Marker.string.rawValue,
+            let length = body.getInteger(at: body.readerIndex + 1, as: UInt16.self), length <= 64,
+            let text = body.getString(at: body.readerIndex + 3, length: Int(length))
+        else { return nil }
+        return (text, body.readerIndex + 3 + Int(length))
     }
 }

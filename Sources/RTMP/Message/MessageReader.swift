@@ -1,11 +1,11 @@
 import NIOCore
 
-/// The messages of the other side, out of its chunks; what is about the connection itself is obeyed and answered here.
+/// Reads a peer's messages and handles the protocol control messages itself.
 ///
-/// A paced reader pauses when it has given out one turn's worth of messages, so that no peer keeps an event loop from the
-/// others; it goes on after `resume`.
+/// A paced reader pauses after one turn's worth of messages, so that no peer monopolizes an event loop, and continues
+/// after `resume`.
 struct MessageReader {
-    /// Whether one turn's worth was given out; there may be more.
+    /// Whether the turn's limit is reached; more messages may be available.
     private(set) var isPaused = false
     private var turnMessages = 0
     private var turnCommandBytes = 0
@@ -19,9 +19,9 @@ struct MessageReader {
     private var limits: RTMPLimits { granted.limits }
 
     /// - Parameters:
-    ///   - granted: What the other side is granted.
-    ///   - acceptsMedia: Whether media is expected from it; see `setAcceptsMedia`.
-    ///   - isPaced: Whether the reader pauses.
+    ///   - granted: The limits of the peer.
+    ///   - acceptsMedia: Whether media is expected; see `setAcceptsMedia`.
+    ///   - isPaced: Whether the reader pauses after each turn.
     init(_ granted: GrantedLimits, acceptsMedia: Bool, isPaced: Bool) {
         self.granted = granted
         self.isPaced = isPaced
@@ -29,8 +29,7 @@ struct MessageReader {
         window = granted.limits.acknowledgementWindow
     }
 
-    /// Says whether media is expected from the other side: only then may a message be larger than a command, or be an
-    /// aggregate.
+    /// Sets whether media is expected; otherwise aggregates and messages larger than a command are rejected.
     mutating func setAcceptsMedia(_ acceptsMedia: Bool) {
         decoder.acceptsMedia = acceptsMedia
     }
@@ -42,30 +41,30 @@ struct MessageReader {
         turnCommandBytes = 0
     }
 
-    /// Takes bytes that lie behind the handshake.
+    /// Appends bytes that follow the handshake.
     mutating func append(_ bytes: ByteBuffer) {
         decoder.append(bytes)
     }
 
-    /// Counts bytes that came, those of the handshake too.
+    /// Counts received bytes, including those of the handshake.
     mutating func count(_ bytes: Int) {
         received &+= UInt64(bytes)
     }
 
-    /// Says how many bytes have come, once the other side waits for it; not before the handshake is over.
+    /// Writes an Acknowledgement if half the window was received; valid after the handshake.
     mutating func acknowledge(by writer: inout MessageWriter) {
         guard received - acknowledged >= UInt64(max(window / 2, 4096)) else { return }
         acknowledged = received
         writer.acknowledgement(UInt32(truncatingIfNeeded: received))
     }
 
-    /// The next message for the session, those inside of an aggregate one by one; nil when more bytes are needed, or when
-    /// it pauses.
+    /// Returns the next message for the session, including those inside aggregates; nil if more bytes are needed or the
+    /// reader is paused.
     mutating func next(answers writer: inout MessageWriter) throws(RTMPViolation) -> RTMPMessage? {
         while true {
             isPaused = isPaced && isTurnOver(answerBytes: writer.output.readableBytes)
             guard !isPaused else { return nil }
-            guard let message = try nextOfAll() else {
+            guard let message = try nextMessage() else {
                 resume()
                 return nil
             }
@@ -95,10 +94,10 @@ struct MessageReader {
 
     private func isTurnOver(answerBytes: Int) -> Bool {
         turnMessages >= limits.turnMessages || turnCommandBytes >= limits.turnCommandBytes
-            || answerBytes >= limits.turnAnswerBytes
+            || answerBytes >= limits.turnResponseBytes
     }
 
-    private mutating func nextOfAll() throws(RTMPViolation) -> RTMPMessage? {
+    private mutating func nextMessage() throws(RTMPViolation) -> RTMPMessage? {
         if let inner = try aggregate?.next() { return inner }
         aggregate = nil
         return try decoder.next()
@@ -112,13 +111,54 @@ struct MessageReader {
         writer.event(.pingResponse, time)
     }
 
-    /// Leaves out what is left of an aggregate.
+    /// Discards the rest of an aggregate.
     mutating func dropAggregate() {
         aggregate = nil
     }
 
-    /// Gives back memory that is only needed while media comes in.
+    /// Releases buffer capacity that is only needed while media is received.
     mutating func compact() {
         decoder.compact()
+    }
+}
+
+/// Splits an aggregate message (type 22), a sequence of FLV tags with back pointers, into its messages.
+struct AggregateReader {
+    private var rest: ByteBuffer
+    private let base: UInt32
+    private let streamID: UInt32
+    private var firstTime: UInt32?
+
+    init(_ message: RTMPMessage) {
+        rest = message.payload
+        base = message.timestamp
+        streamID = message.streamID
+    }
+
+    /// Returns the next message, or nil at the end or if the rest is not a tag.
+    ///
+    /// The first message has the aggregate's timestamp, and the others keep their offsets to it. A message that is the
+    /// smaller part of the aggregate is copied, so that it does not retain the aggregate.
+    ///
+    /// - Throws: A violation for a message that is neither audio, video nor data.
+    mutating func next() throws(RTMPViolation) -> RTMPMessage? {
+        guard let type = rest.readInteger(as: UInt8.self), let length = rest.readInteger24(),
+            let low = rest.readInteger24(), let high = rest.readInteger(as: UInt8.self), rest.readInteger24() != nil,
+            let payload = rest.readSlice(length: length)
+        else { return nil }
+        guard MessageType.isAllowedInAggregate(type) else {
+            throw RTMPViolation("a message of type \(type) in an aggregate")
+        }
+        // Some encoders omit the last back pointer.
+        rest.moveReaderIndex(forwardBy: min(4, rest.readableBytes))
+        let time = UInt32(high) << 24 | UInt32(low)
+        let first = firstTime ?? time
+        firstTime = first
+        return RTMPMessage(
+            type: type,
+            streamID: streamID,
+            timestamp: base &+ (time &- first),
+            payload: length * 2 < payload.storageCapacity ? ByteBuffer(bytes: payload.readableBytesView) : payload
+        )
     }
 }

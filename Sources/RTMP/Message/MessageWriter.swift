@@ -1,7 +1,7 @@
 import Media
 import NIOCore
 
-/// Collects the messages of one side, chunked and ready for the socket.
+/// Writes messages as chunks into an output buffer.
 struct MessageWriter {
     /// A user control event (RTMP 1.0, 7.1.7).
     enum ControlEvent: UInt16 {
@@ -13,17 +13,17 @@ struct MessageWriter {
     }
 
     private(set) var output = ByteBuffer()
-    /// The chunk size the other side was told.
+    /// The chunk size announced to the peer.
     private var chunkSize = ChunkDecoder.defaultChunkSize
 
-    /// What was written since the last call; nil when nothing was.
-    mutating func take() -> ByteBuffer? {
+    /// Returns and clears the output, or nil if it is empty.
+    mutating func drain() -> ByteBuffer? {
         guard output.readableBytes > 0 else { return nil }
         defer { output = ByteBuffer() }
         return output
     }
 
-    /// Appends bytes outside of any message: the handshake.
+    /// Appends bytes outside of any message, for the handshake.
     mutating func withRawOutput<Failure: Error>(_ body: (inout ByteBuffer) throws(Failure) -> Void) throws(Failure) {
         try body(&output)
     }
@@ -41,7 +41,7 @@ struct MessageWriter {
         control(MessageType.windowAcknowledgementSize) { $0.writeInteger(window) }
     }
 
-    /// Limits the peer's output; type 2 (dynamic).
+    /// Limits the peer's output bandwidth; limit type 2 (dynamic).
     mutating func peerBandwidth(_ window: UInt32) {
         control(MessageType.setPeerBandwidth) {
             $0.writeInteger(window)
@@ -56,7 +56,7 @@ struct MessageWriter {
         }
     }
 
-    /// Appends a call or an answer.
+    /// Appends a command or a result.
     mutating func command(_ name: String, transaction: Double, _ values: AMF0Value..., streamID: UInt32 = 0) {
         var payload = ByteBuffer()
         payload.writeAMF0(.string(name))
@@ -77,11 +77,11 @@ struct MessageWriter {
         write(MessageType.data, payload, streamID: streamID, chunkStream: 5)
     }
 
-    /// Appends a publisher's packet; its timestamp is taken modulo 2^32.
+    /// Appends a publisher's packet; its timestamp is written modulo 2^32.
     mutating func media(_ packet: MediaPacket, streamID: UInt32) {
         var payload = packet.body
         if packet.content == .metadata {
-            // Asks the server to keep it for players to come.
+            // Asks the server to store the metadata for later players.
             payload = ByteBuffer()
             payload.writeAMF0("@setDataFrame")
             payload.writeImmutableBuffer(packet.body)
@@ -109,7 +109,7 @@ struct MessageWriter {
 }
 
 extension RTMPStatus {
-    /// The information object that carries the status.
+    /// Returns the information object of the status.
     func object(_ further: [AMF0Object.Entry] = []) -> AMF0Value {
         var object: AMF0Object = [
             "level": .string(level), "code": .string(code), "description": .string(description),

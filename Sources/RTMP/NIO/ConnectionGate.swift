@@ -1,61 +1,61 @@
 public import NIOCore
 import Synchronization
 
-/// Counts the connections that listeners have accepted, and refuses those that there are no descriptors for.
+/// Counts accepted connections and rejects those beyond the descriptor limits.
 ///
-/// All connections together have a limit, and those of viewers a lower one: what lies between is for hosts and for peers
-/// that have not said yet what they want. The listeners of strangers share one gate. Any thread.
+/// All connections share one limit; viewers have a lower one, which reserves descriptors for hosts and for undecided
+/// connections. All public listeners share one gate. Thread-safe.
 public final class ConnectionGate: Sendable {
-    /// What a listener accepts connections for.
+    /// The use of a listener's connections.
     public enum Purpose: Sendable {
-        /// HTTP: each connection is a viewer's as long as it is open.
+        /// HTTP: each connection counts as a viewer while it is open.
         case viewers
-        /// RTMP: a connection is a viewer's from the moment at which it plays.
+        /// RTMP: a connection counts as a viewer once it plays.
         case undecided
     }
 
-    /// Refused connections that may wait for their descriptors to be closed before nothing more is accepted.
+    /// The number of rejected connections still closing beyond which accepting is suspended.
     private static let slack = 16
 
-    /// The most connections at a time.
+    /// The maximum number of connections.
     public let limit: Int
-    /// The most connections of viewers at a time.
+    /// The maximum number of viewer connections.
     public let viewerLimit: Int
     private let openCount = Atomic<Int>(0)
     private let viewerCount = Atomic<Int>(0)
     private let refusals = Atomic<UInt64>(0)
-    private let isShut = Atomic<Bool>(false)
+    private let isClosed = Atomic<Bool>(false)
 
-    /// Makes a gate.
+    /// Creates a gate.
     ///
     /// - Parameters:
-    ///   - limit: The most connections at a time.
-    ///   - viewers: The most connections of viewers among them.
+    ///   - limit: The maximum number of connections.
+    ///   - viewers: The maximum number of viewer connections among them.
     public init(limit: Int, viewers: Int) {
         self.limit = limit
         viewerLimit = viewers
     }
 
-    /// Connections whose descriptors are open, those included that were refused a moment ago.
+    /// The number of open connections, including those rejected but not closed yet.
     public var connections: Int { openCount.load(ordering: .relaxed) }
 
-    /// Connections of viewers.
+    /// The number of viewer connections.
     public var viewers: Int { viewerCount.load(ordering: .relaxed) }
 
-    /// Connections that were closed, and players that were refused, because there was no room.
+    /// The number of connections and players rejected for lack of capacity.
     public var refused: UInt64 { refusals.load(ordering: .relaxed) }
 
-    /// Whether the next viewer is refused.
-    public var isFull: Bool { viewers >= viewerLimit || connections >= limit || isShut.load(ordering: .relaxed) }
+    /// Whether the next viewer would be rejected.
+    public var isFull: Bool { viewers >= viewerLimit || connections >= limit || isClosed.load(ordering: .relaxed) }
 
-    /// Refuses every connection from now on, or no longer, whatever the counts say.
-    public func shut(_ isShut: Bool) {
-        self.isShut.store(isShut, ordering: .relaxed)
+    /// Starts or stops rejecting every connection, regardless of the counts.
+    public func setClosed(_ isClosed: Bool) {
+        self.isClosed.store(isClosed, ordering: .relaxed)
     }
 
-    /// Takes a viewer's place.
+    /// Occupies a viewer slot.
     ///
-    /// - Returns: Whether there was one; it is given back by `viewerLeft`.
+    /// - Returns: Whether one was available; `viewerLeft` releases it.
     public func admitsViewer() -> Bool {
         guard viewerCount.add(1, ordering: .relaxed).newValue <= viewerLimit else {
             viewerCount.subtract(1, ordering: .relaxed)
@@ -65,59 +65,58 @@ public final class ConnectionGate: Sendable {
         return true
     }
 
-    /// Gives a viewer's place back.
+    /// Releases a viewer slot.
     public func viewerLeft() {
         viewerCount.subtract(1, ordering: .relaxed)
     }
 
-    /// Counts a connection that was just accepted until it is closed.
+    /// Counts an accepted connection until it is closed.
     ///
-    /// - Returns: Whether there is room for it; the caller closes one without.
+    /// - Returns: Whether it is within the limits; the caller closes it otherwise.
     func admits(_ channel: any Channel, for purpose: Purpose) -> Bool {
         let open = openCount.add(1, ordering: .relaxed).newValue
-        var isIn = open <= limit && !isShut.load(ordering: .relaxed)
-        if !isIn { refusals.add(1, ordering: .relaxed) }
-        if isIn, purpose == .viewers { isIn = admitsViewer() }
-        let takesViewerPlace = isIn && purpose == .viewers
+        var isAdmitted = open <= limit && !isClosed.load(ordering: .relaxed)
+        if !isAdmitted { refusals.add(1, ordering: .relaxed) }
+        if isAdmitted, purpose == .viewers { isAdmitted = admitsViewer() }
+        let occupiesSlot = isAdmitted && purpose == .viewers
         channel.closeFuture.whenComplete { [self] _ in
             openCount.subtract(1, ordering: .relaxed)
-            if takesViewerPlace { viewerLeft() }
+            if occupiesSlot { viewerLeft() }
         }
-        return isIn
+        return isAdmitted
     }
 
-    /// Whether refused connections pile up faster than they are closed.
+    /// Whether rejected connections accumulate faster than they close.
     fileprivate var isOverrun: Bool { connections - Self.slack > limit }
 }
 
-/// Asks a `ConnectionGate` about each connection that a listener accepts, and closes what there is no room for.
+/// Checks each accepted connection with a `ConnectionGate` and closes those beyond the limits.
 ///
-/// It stands first in the pipeline of the listening channel, so that a connection without room costs its descriptor for
-/// a moment only.
+/// Placed first in the listening channel's pipeline, so that a rejected connection holds its descriptor only briefly.
 public final class ConnectionGateHandler: ChannelDuplexHandler {
     /// Accepted connections.
     public typealias InboundIn = any Channel
-    /// Those of them that there is room for.
+    /// Connections within the limits.
     public typealias InboundOut = any Channel
-    /// Nothing is written to a listener.
+    /// Listening channels have no outbound data.
     public typealias OutboundIn = Never
-    /// Nothing is written to a listener.
+    /// Listening channels have no outbound data.
     public typealias OutboundOut = Never
 
-    /// From one look whether the listener may accept again to the next.
+    /// The interval between checks whether accepting may resume.
     private static let pause = TimeAmount.milliseconds(20)
 
     private let gate: ConnectionGate
     private let purpose: ConnectionGate.Purpose
-    private var isHeld = false
+    private var isReadSuspended = false
 
-    /// Makes one for a listener.
+    /// Creates a handler for one listener.
     public init(_ gate: ConnectionGate, for purpose: ConnectionGate.Purpose) {
         self.gate = gate
         self.purpose = purpose
     }
 
-    /// Passes a connection on, or closes it.
+    /// Forwards a connection or closes it.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let channel = unwrapInboundIn(data)
         guard gate.admits(channel, for: purpose) else {
@@ -127,15 +126,15 @@ public final class ConnectionGateHandler: ChannelDuplexHandler {
         context.fireChannelRead(data)
     }
 
-    /// Accepts more, or waits while what was refused is still being closed.
+    /// Accepts more connections, or waits while rejected ones are still closing.
     public func read(context: ChannelHandlerContext) {
         guard gate.isOverrun else { return context.read() }
-        guard !isHeld else { return }
-        isHeld = true
+        guard !isReadSuspended else { return }
+        isReadSuspended = true
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.scheduleTask(in: Self.pause) {
             let (handler, context) = bound.value
-            handler.isHeld = false
+            handler.isReadSuspended = false
             if context.channel.isActive { handler.read(context: context) }
         }
     }

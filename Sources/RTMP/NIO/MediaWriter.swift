@@ -1,104 +1,102 @@
 public import NIOCore
 
-/// Writes media to one peer: straight to its socket while the socket keeps up, else through its channel.
+/// Writes media to one peer: directly to the socket while it accepts all data, otherwise through the channel.
 ///
-/// A crowd costs one small write per viewer and tick, and a channel's queue, promises and flush cost about as much as
-/// the system call itself. So while nothing waits in the channel, the bytes are sent without it. What the socket does
-/// not take goes into the channel's queue, and everything behind it waits here until that has left: a channel never
-/// gives back what its queue has grown to, and a crowd on a line that is too narrow makes every queue grow. The order
-/// of the bytes is that of the writes, whichever way they go.
+/// The queue, promises and flush of a channel cost about as much as the system call, which matters for one small write
+/// per viewer and tick. So while the channel has no pending writes, bytes are sent to the socket directly. Bytes that
+/// the socket does not accept go to the channel's queue, and later ones wait in the backlog until that has drained,
+/// because a channel never shrinks its queue. The order of the bytes is always the order of the writes.
 ///
-/// Everything here happens on the channel's event loop. Whoever makes a writer ends it when its channel becomes
-/// inactive: the number of a closed socket soon belongs to another connection. An event loop that closes a socket
-/// tells so before it does anything else.
+/// Used on the channel's event loop only. The owner calls `end` when the channel becomes inactive, because the
+/// descriptor of a closed socket may be reused by another connection.
 public final class MediaWriter {
-    /// Bytes waiting to be sent to a peer from which on it takes nothing, unless told otherwise.
+    /// The default number of pending bytes above which a peer counts as not writable.
     public static let highWaterMark = 1 << 20
-    /// Buffers that the channel is given at a time, so that its queue stays as long as it is made.
-    private static let mostInChannel = 8
-    /// The bytes from which on fewer than these are enough.
-    private static let enoughInChannel = 64 << 10
+    /// The number of buffers passed to the channel at a time, which keeps its queue at its initial capacity.
+    private static let maximumChannelBuffers = 8
+    /// The number of bytes at which fewer buffers are passed.
+    private static let sufficientChannelBytes = 64 << 10
 
-    /// The socket, when nothing in the pipeline changes the bytes on their way to it.
+    /// The socket, if no handler in the pipeline transforms the bytes.
     private var socket: CInt?
-    /// Writes that have not left the channel's queue.
+    /// The number of writes still in the channel's queue.
     private var queued = 0
-    /// What waits behind these.
+    /// The buffers that wait for the channel's queue to drain.
     private var backlog: [ByteBuffer] = []
     private var backlogBytes = 0
     private var context: ChannelHandlerContext?
     private let channel: any Channel
     private let highWaterMark: Int
-    private var isGathering = false
-    /// Whether less waits than the high water mark; once more did, whether less than a quarter of it does.
+    private var isNagleEnabled = false
+    /// Whether the pending bytes are below the high water mark; after exceeding it, whether they are below a quarter of
+    /// it.
     private var isWritable = true
-    /// Who is told when `straightSocket` changes to nil, and when the peer takes nothing or something again; whoever sets
-    /// it takes it back, or `end` does.
-    public var watcher: (any MediaWriterWatching)? {
+    /// Receives changes of `directFileDescriptor` and of writability; `end` clears it.
+    public var observer: (any MediaWriterObserver)? {
         didSet {
-            if !isWritable { watcher?.writabilityChanged(to: false) }
+            if !isWritable { observer?.writabilityChanged(to: false) }
         }
     }
 
     /// - Parameters:
-    ///   - context: Where the channel's part of the writes begins.
-    ///   - isPlain: Whether no handler between `context` and the socket changes what is written, as TLS does.
-    ///   - highWaterMark: Bytes waiting to be sent from which on the peer takes nothing, as the watcher is told.
+    ///   - context: The context from which the channel writes.
+    ///   - isPlain: Whether no handler between `context` and the socket transforms the bytes, as TLS does.
+    ///   - highWaterMark: The number of pending bytes above which the observer is notified.
     public init(_ context: ChannelHandlerContext, isPlain: Bool, highWaterMark: Int = MediaWriter.highWaterMark) {
         self.context = context
         self.highWaterMark = highWaterMark
         channel = context.channel
         #if canImport(Glibc)
         guard isPlain else { return }
-        // A channel without a socket, as tests have them, is written to through its pipeline.
+        // Embedded channels of tests have no socket and use the pipeline.
         socket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
         #endif
     }
 
-    /// Where bytes may be sent without the writer; nil while something waits, or when all must pass the channel.
-    public var straightSocket: CInt? { queued == 0 ? socket : nil }
+    /// The socket for direct writes; nil while writes are pending or if all bytes must pass through the channel.
+    public var directFileDescriptor: CInt? { queued == 0 ? socket : nil }
 
-    /// Bytes that wait to be sent; what the system has taken is not among them.
-    public var waitingBytes: Int {
+    /// The number of bytes waiting to be sent, excluding those in the kernel.
+    public var pendingBytes: Int {
         guard queued > 0 else { return 0 }
-        // Channels that cannot tell are those of tests.
+        // Only test channels lack this option.
         return backlogBytes + ((try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0)
     }
 
-    /// Sends what is the same for many; never waits.
+    /// Sends a buffer; never blocks.
     public func send(_ bytes: ByteBuffer) {
-        let sent = sendStraight(bytes)
+        let sent = sendDirectly(bytes)
         guard sent < bytes.readableBytes else { return }
-        wait(bytes.dropFirst(sent))
+        enqueue(bytes.dropFirst(sent))
         advance()
     }
 
-    /// Sends several buffers with as few calls to the system as it takes; never waits.
+    /// Sends several buffers with as few system calls as possible; never blocks.
     public func send(contentsOf buffers: [ByteBuffer]) {
-        var sent = straightSocket.map { max(SocketRow.send(buffers[...], on: $0), 0) } ?? 0
+        var sent = directFileDescriptor.map { max(DirectWriteBatch.send(buffers[...], on: $0), 0) } ?? 0
         for buffer in buffers {
             let part = min(sent, buffer.readableBytes)
             sent -= part
-            if part < buffer.readableBytes { wait(buffer.dropFirst(part)) }
+            if part < buffer.readableBytes { enqueue(buffer.dropFirst(part)) }
         }
         advance()
     }
 
-    /// For a write that somebody else gives to the channel at once: it goes behind all that waits here, and no media
-    /// overtakes it.
-    public func nextInQueue() -> EventLoopPromise<Void> {
-        if !backlog.isEmpty { pass(backlog.count) }
+    /// Flushes the backlog to the channel and returns a promise for a write that the caller issues directly afterwards,
+    /// so that the order is kept.
+    public func makeQueuedWritePromise() -> EventLoopPromise<Void> {
+        if !backlog.isEmpty { forward(backlog.count) }
         return promise()
     }
 
     private func promise() -> EventLoopPromise<Void> {
         let promise = channel.eventLoop.makePromise(of: Void.self)
         queued += 1
-        watcher?.straightSocketChanged()
+        observer?.directFileDescriptorChanged()
         promise.futureResult.assumeIsolated().whenComplete { outcome in
             self.queued -= 1
             if case .failure = outcome {
-                // A channel whose sending half was closed fails every write and stays open: nothing will ever leave it.
+                // A channel whose output was closed fails every write but stays open, so nothing would ever drain.
                 self.context?.close(promise: nil)
             } else {
                 self.advance()
@@ -107,29 +105,29 @@ public final class MediaWriter {
         return promise
     }
 
-    // MARK: What waits
+    // MARK: Backlog
 
-    private func wait(_ bytes: ByteBuffer) {
+    private func enqueue(_ bytes: ByteBuffer) {
         guard context != nil else { return }
         backlog.append(bytes)
         backlogBytes += bytes.readableBytes
     }
 
-    /// Gives the channel its next part, if the last one has left.
+    /// Passes the next part of the backlog to the channel if its queue is empty.
     private func advance() {
         if queued == 0, !backlog.isEmpty {
             var bytes = 0
-            let end = backlog.prefix(Self.mostInChannel).firstIndex { buffer in
+            let end = backlog.prefix(Self.maximumChannelBuffers).firstIndex { buffer in
                 bytes += buffer.readableBytes
-                return bytes >= Self.enoughInChannel
+                return bytes >= Self.sufficientChannelBytes
             }
-            pass(end.map { $0 + 1 } ?? min(backlog.count, Self.mostInChannel))
+            forward(end.map { $0 + 1 } ?? min(backlog.count, Self.maximumChannelBuffers))
         }
-        lookAtWritability()
+        updateWritability()
     }
 
-    /// Gives the first buffers that wait to the channel.
-    private func pass(_ count: Int) {
+    /// Writes the first buffers of the backlog to the channel.
+    private func forward(_ count: Int) {
         guard let context else { return }
         let last = backlog[count - 1]
         for buffer in backlog.prefix(count) { backlogBytes -= buffer.readableBytes }
@@ -142,44 +140,44 @@ public final class MediaWriter {
         context.writeAndFlush(NIOAny(last), promise: promise())
     }
 
-    private func lookAtWritability() {
-        let isBelow = waitingBytes <= (isWritable ? highWaterMark : highWaterMark / 4)
+    private func updateWritability() {
+        let isBelow = pendingBytes <= (isWritable ? highWaterMark : highWaterMark / 4)
         guard isBelow != isWritable else { return }
         isWritable = isBelow
-        watcher?.writabilityChanged(to: isBelow)
+        observer?.writabilityChanged(to: isBelow)
     }
 
-    // MARK: The socket
+    // MARK: Socket
 
-    /// Lets the system hold a small write back until the one before it was acknowledged, or lets it not (RFC 896).
+    /// Enables or disables Nagle's algorithm (RFC 896), which delays a small write until the previous one is
+    /// acknowledged.
     ///
-    /// Fit for a viewer who is fed pictures in ticks, each more than a segment (sound alone, of some hundred bytes a
-    /// tick, would wait for a delayed acknowledgement every time): one who acknowledges within a tick gets everything at
-    /// once as before; to one who does not, the end of a batch goes out with the next one, or as soon as the
-    /// acknowledgement is there. That saves a packet, and the work of sending it, for each of them. Harmful wherever a
-    /// peer waits for an answer before it says more: never gather before media flows.
-    public func gather(_ isGathering: Bool) {
-        guard isGathering != self.isGathering else { return }
-        self.isGathering = isGathering
-        // Sockets that refuse work as before.
-        try? channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: isGathering ? 0 : 1)
+    /// Suitable for viewers that receive video in ticks of more than one segment each: a peer that acknowledges within
+    /// a tick sees no delay, and for others the last small segment is merged with the next tick, which saves packets.
+    /// Unsuitable for audio-only streams, whose small writes would wait for delayed acknowledgements, and before media
+    /// flows, while the peer waits for responses.
+    public func setNagleEnabled(_ isNagleEnabled: Bool) {
+        guard isNagleEnabled != self.isNagleEnabled else { return }
+        self.isNagleEnabled = isNagleEnabled
+        // Sockets that reject the option work as before.
+        try? channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: isNagleEnabled ? 0 : 1)
     }
 
-    /// Nothing is written from now on, but for what the channel was given.
+    /// Stops writing; writes already passed to the channel are still sent.
     public func end() {
         context = nil
         socket = nil
         backlog = []
         backlogBytes = 0
-        watcher?.straightSocketChanged()
-        watcher = nil
+        observer?.directFileDescriptorChanged()
+        observer = nil
     }
 
-    /// - Returns: How many bytes the socket took, 0 when the channel has to be asked.
-    private func sendStraight(_ bytes: ByteBuffer) -> Int {
-        guard let socket = straightSocket else { return 0 }
-        // Whatever is wrong, the channel will meet it again and knows what to do.
-        return max(bytes.withUnsafeReadableBytes { SocketRow.send($0, on: socket) }, 0)
+    /// - Returns: The number of bytes the socket accepted; 0 if the channel must be used.
+    private func sendDirectly(_ bytes: ByteBuffer) -> Int {
+        guard let socket = directFileDescriptor else { return 0 }
+        // The channel encounters the same error on its next write and handles it.
+        return max(bytes.withUnsafeReadableBytes { DirectWriteBatch.send($0, on: socket) }, 0)
     }
 }
 
@@ -189,4 +187,14 @@ extension ByteBuffer {
         rest.moveReaderIndex(forwardBy: count)
         return rest
     }
+}
+
+/// Observes a `MediaWriter` whose socket is also written to directly.
+///
+/// All methods are called on the writer's event loop.
+public protocol MediaWriterObserver: AnyObject {
+    /// `directFileDescriptor` changed; direct writes to the previous descriptor must stop.
+    func directFileDescriptorChanged()
+    /// The pending bytes exceeded the high water mark, or fell below a quarter of it.
+    func writabilityChanged(to isWritable: Bool)
 }

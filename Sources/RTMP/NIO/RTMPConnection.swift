@@ -3,16 +3,16 @@ import Synchronization
 
 /// A handle on one peer of the server.
 ///
-/// Everything but `close` is called on `eventLoop`.
+/// All members but `close` and `hold` are used on `eventLoop`.
 public final class RTMPConnection: Sendable {
-    /// Where everything about this peer happens.
+    /// The event loop of the connection.
     public let eventLoop: any EventLoop
     /// The peer's address without its port.
     public let remoteAddress: String?
     let channel: any Channel
     private let handler: NIOLoopBound<RTMPServerHandler>
     private let writer: NIOLoopBound<MediaWriter>
-    private let held = Mutex<[String: any Sendable]>([:])
+    private let retained = Mutex<[String: any Sendable]>([:])
 
     init(channel: any Channel, handler: RTMPServerHandler, writer: MediaWriter, remoteAddress: String?) {
         eventLoop = channel.eventLoop
@@ -22,28 +22,28 @@ public final class RTMPConnection: Sendable {
         self.writer = NIOLoopBound(writer, eventLoop: channel.eventLoop)
     }
 
-    /// Takes media that is already in chunks (see `ViewerChunks`).
+    /// Sends media that is already in chunks (see `ViewerChunks`).
     public var media: MediaWriter { writer.value }
 
-    /// Tells the peer why it is over, waits until that is sent, and closes.
+    /// Sends the status, waits until it is written, and closes.
     ///
-    /// The receiver's `ended` is called with `reason`, not before this call returns.
+    /// The receiver's `ended` is called with `reason` after this call returns.
     public func end(_ status: RTMPStatus, reason: RTMPEndReason) {
         handler.value.end(status, reason: reason)
     }
 
-    /// Closes at once; from any thread.
+    /// Closes immediately; thread-safe.
     public func close() {
         channel.close(promise: nil)
     }
 
-    /// Holds a value as long as there is a connection, in place of the one of that name before; from any thread.
+    /// Retains a value under a name until the connection closes, replacing the previous one; thread-safe.
     public func hold(_ value: any Sendable, as name: String) {
-        // The one before is let go outside of the lock.
-        _ = held.withLock { $0.updateValue(value, forKey: name) }
+        // The previous value is released outside of the lock.
+        _ = retained.withLock { $0.updateValue(value, forKey: name) }
     }
 
-    /// The server goes down: asks the peer to come again if it can, tells it that this stream is over, and closes.
+    /// Shuts down: requests a reconnect if the peer supports it, ends the stream, and closes.
     func shutDown() {
         handler.value.shutDown()
     }

@@ -2,33 +2,33 @@ public import NIOCore
 import NIOPosix
 public import NIOSSL
 
-/// Listens for RTMP, or RTMPS when it is given TLS.
+/// Listens for RTMP connections, or for RTMPS if TLS is configured.
 public struct RTMPServer: Sendable {
     private let channel: any Channel
-    private let admission: Admission
+    private let admission: AdmissionController
 
-    /// The port it listens on.
+    /// The port of the listener.
     public var port: Int { channel.localAddress?.port ?? 0 }
 
-    /// Connections at this moment, whatever they do.
+    /// The number of open connections in any state.
     public var connectionCount: Int { admission.counts.all }
 
-    /// Connections that were closed because too many had neither published nor played, and players of clients that had
-    /// too many already.
+    /// The number of connections closed because of the limit on waiting ones, and of players rejected by the client
+    /// limit.
     public var refused: (waiting: UInt64, players: UInt64) { admission.refused }
 
-    /// Begins to listen.
+    /// Starts listening.
     ///
     /// - Parameters:
     ///   - host: A local address.
-    ///   - port: 0 picks a free one.
-    ///   - group: The event loops of its connections.
-    ///   - delegate: Decides who may publish and play.
-    ///   - limits: What peers are granted.
-    ///   - tls: For RTMPS.
-    ///   - gate: Which connections there are descriptors for; all, unless given otherwise.
-    ///   - socket: A descriptor that listens there already; nil to open one.
-    /// - Throws: The system's error when the address cannot be used.
+    ///   - port: The port; 0 for any free one.
+    ///   - group: The event loops of the connections.
+    ///   - delegate: Authorizes publishers and players.
+    ///   - limits: The limits of each peer.
+    ///   - tls: The TLS context for RTMPS.
+    ///   - gate: Limits the accepted connections; unlimited by default.
+    ///   - socket: The descriptor of an already listening socket; nil to open one.
+    /// - Throws: The system error if the address cannot be bound.
     public static func start(
         host: String,
         port: Int,
@@ -39,7 +39,7 @@ public struct RTMPServer: Sendable {
         gate: ConnectionGate = ConnectionGate(limit: .max, viewers: .max),
         socket: NIOBSDSocket.Handle? = nil
     ) async throws -> RTMPServer {
-        let admission = Admission(limits: limits, gate: gate)
+        let admission = AdmissionController(limits: limits, gate: gate)
         let granted = GrantedLimits(limits)
         let mark = limits.highWaterMark
         let bootstrap = ServerBootstrap(group: group)
@@ -47,7 +47,7 @@ public struct RTMPServer: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.maxMessagesPerRead, value: 16)
             .serverChannelInitializer { channel in
-                // Without descriptors left nobody can be taken in; to try again at once would take a core.
+                // Without free descriptors, accept fails; retrying immediately would occupy a core.
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandlers([ConnectionGateHandler(gate, for: .undecided), AcceptBackoffHandler()])
@@ -56,13 +56,13 @@ public struct RTMPServer: Sendable {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.writeBufferWaterMark, value: .init(low: mark / 4, high: mark))
             .childChannelOption(.allowRemoteHalfClosure, value: false)
-            // Each connection keeps what it once read into: little, until it turns out to be a publisher's.
+            // Each connection retains its read buffer, so it is small until the peer publishes.
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256))
             .childChannelInitializer { channel in
                 guard let ticket = admission.admit(address: channel.remoteAddress?.ipAddress) else {
                     return channel.close()
                 }
-                PeerSocket.setUp(channel)
+                PeerSocketOptions.configure(channel)
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
@@ -76,7 +76,7 @@ public struct RTMPServer: Sendable {
         return RTMPServer(channel: channel, admission: admission)
     }
 
-    /// Stops listening, tells every peer, and returns when all are gone; no peer is given longer than the linger time.
+    /// Stops listening, ends every connection, and returns when all are closed, at most after the linger timeout.
     public func shutdown() async {
         let connections = admission.close()
         try? await channel.close()
@@ -86,5 +86,39 @@ public struct RTMPServer: Sendable {
         for connection in connections {
             try? await connection.channel.closeFuture.get()
         }
+    }
+}
+
+/// The TCP options of connections to players and publishers.
+public enum PeerSocketOptions {
+    #if os(Linux)
+    /// TCP_USER_TIMEOUT of tcp(7): how long sent bytes may stay unacknowledged, in milliseconds.
+    ///
+    /// Detects a vanished peer while data is being sent to it.
+    private static let userTimeout = (option: NIOBSDSocket.Option(rawValue: 18), value: 15_000)
+    /// TCP_NOTSENT_LOWAT of tcp(7): the number of unsent bytes the kernel buffers per peer.
+    ///
+    /// The kernel buffers are copies per peer, while the queues in this process share their bytes, so a low limit saves
+    /// memory with many slow readers.
+    private static let unsentLimit = (option: NIOBSDSocket.Option(rawValue: 25), value: 256 << 10)
+    /// TCP_KEEPIDLE, TCP_KEEPINTVL and TCP_KEEPCNT of tcp(7): idle seconds before the first probe, seconds between
+    /// probes, and the number of probes.
+    ///
+    /// Detects a vanished peer while nothing is sent to it.
+    private static let questions: [(option: NIOBSDSocket.Option, value: Int)] = [
+        (.init(rawValue: 4), 5), (.init(rawValue: 5), 5), (.init(rawValue: 6), 3),
+    ]
+    #endif
+
+    /// Sets the options of a connection; called on its event loop.
+    ///
+    /// Sockets that reject an option work as before.
+    public static func configure(_ channel: any Channel) {
+        #if os(Linux)
+        for (option, value) in [userTimeout, unsentLimit] + questions {
+            try? channel.syncOptions?.setOption(.tcpOption(option), value: value)
+        }
+        try? channel.syncOptions?.setOption(.socketOption(.so_keepalive), value: 1)
+        #endif
     }
 }

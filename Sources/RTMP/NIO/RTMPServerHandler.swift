@@ -1,13 +1,14 @@
 import Media
 import NIOCore
+import NIOPosix
 
-/// Drives one `ServerSession` on its channel: bytes, deadlines, verdicts, and an orderly end.
+/// Drives one `ServerSession` on its channel: input, deadlines, authorization results and an orderly close.
 final class RTMPServerHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Who takes what the peer sends, or feeds it.
+    /// The receiver of the publisher's media, or the sender of a player's.
     private enum Receiver {
         case none
         case publisher(any PublishReceiver)
@@ -16,26 +17,31 @@ final class RTMPServerHandler: ChannelDuplexHandler {
 
     private var session: ServerSession
     private var receiver = Receiver.none
-    private var liveness = Liveness(now: .now())
+    private var liveness = PeerLiveness(now: .now())
     private var connection: RTMPConnection?
     private var writer: MediaWriter?
     private var context: ChannelHandlerContext?
-    /// The deadline of the handshake, of publish or play, of a ping, or of the end, whichever is next.
+    /// The next deadline: handshake, publish or play, ping, or close.
     private var timer: Scheduled<Void>?
-    private var isReadHeld = false
+    private var isReadSuspended = false
     private var isEnding = false
-    /// The peer is gone, and what it sent before is still being handled.
-    private var isGone = false
-    private var isTurnAwaited = false
+    /// Whether the peer is gone while its earlier input is still being processed.
+    private var isPeerGone = false
+    private var isTurnScheduled = false
     private var eventLoop: (any EventLoop)?
     private let delegate: any RTMPServerDelegate
     private let granted: GrantedLimits
     private var limits: RTMPLimits { granted.limits }
-    private let admission: Admission.Ticket
-    /// Whether what is written here reaches the socket as it is.
+    private let admission: AdmissionController.Ticket
+    /// Whether written bytes reach the socket unchanged.
     private let isPlain: Bool
 
-    init(delegate: any RTMPServerDelegate, granted: GrantedLimits, admission: Admission.Ticket, isPlain: Bool) {
+    init(
+        delegate: any RTMPServerDelegate,
+        granted: GrantedLimits,
+        admission: AdmissionController.Ticket,
+        isPlain: Bool
+    ) {
         self.delegate = delegate
         self.granted = granted
         self.admission = admission
@@ -43,7 +49,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         session = ServerSession(granted, remoteAddress: admission.address)
     }
 
-    // MARK: The channel's life
+    // MARK: Channel lifecycle
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -62,27 +68,27 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        peerLeft()
+        peerDisconnected()
         timer?.cancel()
         timer = nil
         connection = nil
         writer?.end()
         writer = nil
-        admission.left()
+        admission.release()
         self.context = nil
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         writer?.end()
-        peerLeft()
+        peerDisconnected()
         context.fireChannelInactive()
     }
 
-    /// The stream is over, once all that a publisher sent before is handled; what anybody else left behind is dropped.
-    private func peerLeft() {
-        isGone = true
+    /// Ends the stream once a publisher's earlier input is processed; the input of other peers is discarded.
+    private func peerDisconnected() {
+        isPeerGone = true
         if session.isPaused, !isEnding, case .publisher = receiver {
-            awaitTurn()
+            scheduleTurn()
         } else {
             finish(.closedByPeer)
         }
@@ -94,17 +100,17 @@ final class RTMPServerHandler: ChannelDuplexHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         if context.channel.isWritable {
-            awaitTurn()
+            scheduleTurn()
             resumeReading()
         }
         context.fireChannelWritabilityChanged()
     }
 
-    /// While a verdict is outstanding, or more came than one turn handles, or a peer does not take what it was answered,
-    /// nothing more is read, so that a stranger cannot fill our memory.
+    /// Suspends reading while an authorization result is pending, while input is left for a later turn, or while the
+    /// peer does not read its responses, so that no peer can fill the server's memory.
     func read(context: ChannelHandlerContext) {
         if session.isAwaitingAnswer || (!isEnding && (session.isPaused || !context.channel.isWritable)) {
-            isReadHeld = true
+            isReadSuspended = true
         } else {
             context.read()
         }
@@ -115,7 +121,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isEnding else { return }
         let now = MonotonicTime.now()
-        liveness.heard(at: now)
+        liveness.recordActivity(at: now)
         do {
             try session.receive(unwrapInboundIn(data), at: now)
         } catch {
@@ -134,25 +140,25 @@ final class RTMPServerHandler: ChannelDuplexHandler {
             violated(error)
         }
         sendOutput()
-        awaitTurn()
+        scheduleTurn()
     }
 
-    /// Has what is left handled in a later turn of the event loop, as soon as the peer takes its answers.
-    private func awaitTurn() {
-        guard session.isPaused, !isEnding, !isTurnAwaited, let eventLoop else { return }
-        guard isGone || context?.channel.isWritable ?? false else { return }
-        isTurnAwaited = true
-        TurnQueue.current(of: eventLoop).append(self)
+    /// Schedules the remaining input for a later turn of the event loop, once the peer reads its responses.
+    private func scheduleTurn() {
+        guard session.isPaused, !isEnding, !isTurnScheduled, let eventLoop else { return }
+        guard isPeerGone || context?.channel.isWritable ?? false else { return }
+        isTurnScheduled = true
+        TurnScheduler.current(of: eventLoop).append(self)
     }
 
-    /// Handles the next turn's worth of what the peer sent; called by the queue.
-    func takeTurn() {
-        isTurnAwaited = false
+    /// Processes the next turn's worth of input; called by `TurnScheduler`.
+    func processTurn() {
+        isTurnScheduled = false
         guard !isEnding else { return }
         session.resume()
         handleEvents()
         guard !session.isPaused else { return }
-        if isGone {
+        if isPeerGone {
             finish(.closedByPeer)
         } else {
             resumeReading()
@@ -169,12 +175,12 @@ final class RTMPServerHandler: ChannelDuplexHandler {
                 end(error, reason: .refused)
             }
         case .publish(let request):
-            ask(request)
+            requestVerdict(request)
         case .play(let request):
-            ask(request)
+            requestVerdict(request)
         case .streamEnded:
             finish(.deletedStream)
-            writer?.gather(false)
+            writer?.setNagleEnabled(false)
             admission.becameIdle()
             schedule(limits.preAuthTimeout) { $0.preAuthDeadline() }
         case .refused:
@@ -188,13 +194,13 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     }
 
     private func sendOutput() {
-        guard let output = session.takeOutput(), let context, !isGone else { return }
-        context.writeAndFlush(wrapOutboundOut(output), promise: writer?.nextInQueue())
+        guard let output = session.drainOutput(), let context, !isPeerGone else { return }
+        context.writeAndFlush(wrapOutboundOut(output), promise: writer?.makeQueuedWritePromise())
     }
 
-    // MARK: Verdicts
+    // MARK: Authorization
 
-    private func ask(_ request: PublishRequest) {
+    private func requestVerdict(_ request: PublishRequest) {
         guard let context, let connection else { return }
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
         delegate.publish(request, on: connection).hop(to: context.eventLoop).whenComplete { result in
@@ -204,12 +210,12 @@ final class RTMPServerHandler: ChannelDuplexHandler {
             case .success(.refuse(let status, let delay)):
                 handler.value.refuse(status, after: delay)
             case .failure:
-                handler.value.refuse(.publishFailed("The server cannot take streams now."), after: .zero)
+                handler.value.refuse(.publishFailed("The server cannot accept streams now."), after: .zero)
             }
         }
     }
 
-    private func ask(_ request: PlayRequest) {
+    private func requestVerdict(_ request: PlayRequest) {
         guard let context, let connection else { return }
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
         delegate.play(request, on: connection).hop(to: context.eventLoop).whenComplete { result in
@@ -233,7 +239,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         set(.recvAllocator, AdaptiveRecvByteBufferAllocator())
         session.acceptPublish()
         admission.beganPublishing()
-        becameActive(.patient)
+        becameActive(.publisher)
         sendOutput()
         handleEvents()
         resumeReading()
@@ -244,7 +250,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
             player.ended(.closedByPeer)
             return
         }
-        let isViewer = player.taken != nil
+        let isViewer = player.sentBytes != nil
         guard admission.beganPlaying(isViewer: isViewer) else {
             player.ended(.refused)
             refuse(
@@ -255,8 +261,8 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         }
         receiver = .player(player)
         session.acceptPlay(sessionID: sid)
-        becameActive(isViewer ? .watchful(silence: limits.pingInterval, answer: limits.pingTimeout) : .patient)
-        // A viewer only sends acknowledgements and the like: one small buffer of its own is enough.
+        becameActive(isViewer ? .viewer(silence: limits.pingInterval, answer: limits.pingTimeout) : .publisher)
+        // A viewer sends only acknowledgements and control messages, so a small buffer is sufficient.
         set(.recvAllocator, FixedSizeRecvByteBufferAllocator(capacity: 256))
         set(.maxMessagesPerRead, 1)
         sendOutput()
@@ -280,14 +286,14 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         schedule(delay) { $0.end(status, reason: .refused) }
     }
 
-    private func becameActive(_ rule: Liveness.Rule) {
-        liveness = Liveness(rule, now: .now())
+    private func becameActive(_ rule: PeerLiveness.Rule) {
+        liveness = PeerLiveness(rule, now: .now())
         scheduleTick(in: limits.pingInterval)
     }
 
     private func resumeReading() {
-        guard isReadHeld, let context else { return }
-        isReadHeld = false
+        guard isReadSuspended, let context else { return }
+        isReadSuspended = false
         read(context: context)
     }
 
@@ -301,7 +307,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     }
 
     private func handshakeDeadline() {
-        guard session.isShakenHands else {
+        guard session.isHandshakeComplete else {
             finish(.timedOut)
             close(afterOutput: false)
             return
@@ -314,12 +320,12 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         close(afterOutput: false)
     }
 
-    /// - Parameter delay: When a peer is looked at again that is no viewer.
+    /// - Parameter delay: The delay for peers that are not viewers.
     private func scheduleTick(in delay: TimeAmount) {
-        guard case .player(let player) = receiver, player.taken != nil else {
+        guard case .player(let player) = receiver, player.sentBytes != nil else {
             return schedule(delay) { $0.pingTick() }
         }
-        // All viewers of a loop at the same moments, so that a crowd does not wake it all the time.
+        // All viewers of an event loop are checked at the same times, to reduce the number of wakeups.
         let interval = limits.viewerPingInterval.nanoseconds
         let grain = max(1, interval / 5)
         let now = Int64(NIODeadline.now().uptimeNanoseconds)
@@ -328,7 +334,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
 
     private func pingTick() {
         let player: (any PlayReceiver)? = if case .player(let player) = receiver { player } else { nil }
-        switch liveness.tick(at: .now(), taken: player?.taken ?? 0) {
+        switch liveness.tick(at: .now(), sentBytes: player?.sentBytes ?? 0) {
         case .ping:
             session.ping(milliseconds: MonotonicTime.now().milliseconds)
             sendOutput()
@@ -341,7 +347,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         }
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     /// See `RTMPConnection.end`.
     func end(_ status: RTMPStatus, reason: RTMPEndReason) {
@@ -362,7 +368,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Tells the receiver once that it is over.
+    /// Reports the end to the receiver once.
     private func finish(_ reason: RTMPEndReason) {
         let receiver = receiver
         self.receiver = .none
@@ -373,22 +379,22 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Closes our direction behind the last word, and goes on reading into nothing.
+    /// Closes the output after the pending bytes and discards further input.
     ///
-    /// Closing with unread input would reset the connection, and the peer could lose what it was told. A peer that does
-    /// not close in time is cut off.
+    /// Closing a socket with unread input would reset the connection, and the peer could lose the status. A peer that
+    /// does not close in time is disconnected.
     private func close(afterOutput: Bool) {
         guard let context, !isEnding else { return }
         isEnding = true
         timer?.cancel()
         timer = nil
-        guard afterOutput, let writer, let output = session.takeOutput() else {
+        guard afterOutput, let writer, let output = session.drainOutput() else {
             writer?.end()
             context.close(promise: nil)
             return
         }
         schedule(limits.lingerTimeout) { $0.context?.close(promise: nil) }
-        let sent = writer.nextInQueue()
+        let sent = writer.makeQueuedWritePromise()
         writer.end()
         context.writeAndFlush(wrapOutboundOut(output), promise: sent)
         sent.futureResult.assumeIsolated().whenComplete { _ in
@@ -396,5 +402,52 @@ final class RTMPServerHandler: ChannelDuplexHandler {
             context.close(mode: .output).assumeIsolated().whenFailure { _ in self.context?.close(promise: nil) }
         }
         resumeReading()
+    }
+}
+
+/// Schedules the peers of one event loop that have input for more than one turn, one peer per task.
+///
+/// An event loop runs tasks scheduled by tasks before it polls its sockets, so peers that rescheduled themselves would
+/// starve the others. All peers of a loop therefore share one task with a delay.
+///
+/// `@unchecked Sendable`: a scheduler is only reachable from the thread of its event loop.
+final class TurnScheduler: @unchecked Sendable {
+    /// The interval between two turns.
+    private static let pause = TimeAmount.microseconds(500)
+    private static let ofThread = ThreadSpecificVariable<TurnScheduler>()
+
+    private let eventLoop: any EventLoop
+    private var waiting = CircularBuffer<RTMPServerHandler>()
+    private var isScheduled = false
+
+    private init(_ eventLoop: any EventLoop) {
+        self.eventLoop = eventLoop
+    }
+
+    /// Returns the scheduler of an event loop; called on it.
+    static func current(of eventLoop: any EventLoop) -> TurnScheduler {
+        if let queue = ofThread.currentValue, queue.eventLoop === eventLoop { return queue }
+        let queue = TurnScheduler(eventLoop)
+        ofThread.currentValue = queue
+        return queue
+    }
+
+    /// The number of waiting handlers.
+    var count: Int { waiting.count }
+
+    /// Calls the handler's `processTurn` once, after those already waiting.
+    func append(_ handler: RTMPServerHandler) {
+        waiting.append(handler)
+        schedule()
+    }
+
+    private func schedule() {
+        guard !isScheduled, !waiting.isEmpty else { return }
+        isScheduled = true
+        eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {
+            self.isScheduled = false
+            self.waiting.popFirst()?.processTurn()
+            self.schedule()
+        }
     }
 }

@@ -1,26 +1,26 @@
 public import Media
 public import NIOCore
 
-/// The server's side of one RTMP connection, without I/O: bytes in, events and bytes out.
+/// The server side of an RTMP connection, without I/O.
 ///
-/// The driver appends what it reads, takes events until there are none, answers `publish` and `play`, and writes what
-/// `takeOutput` gives. While an answer is outstanding no further event comes, nor while the session `isPaused`.
+/// The driver appends received bytes, processes events until there are none, answers `publish` and `play`, and writes
+/// the output of `drainOutput`. No event is returned while an answer is pending or while the session `isPaused`.
 public struct ServerSession {
-    /// What the driver has to act on.
+    /// An event for the driver.
     public enum Event: Sendable {
-        /// Answer with `acceptPublish` or `refuse`.
+        /// A publish request, to be answered with `acceptPublish` or `refuse`.
         case publish(PublishRequest)
-        /// Answer with `acceptPlay` or `refuse`.
+        /// A play request, to be answered with `acceptPlay` or `refuse`.
         case play(PlayRequest)
-        /// The publisher's media.
+        /// A packet of the publisher.
         case packet(MediaPacket)
-        /// The peer ended its stream; the connection stays, and may publish or play again.
+        /// The peer ended its stream; the connection stays open and may publish or play again.
         case streamEnded
-        /// The peer was refused; write the output and close.
+        /// The session refused the peer; the driver writes the output and closes.
         case refused(RTMPStatus)
     }
 
-    /// What the connection is doing.
+    /// The state of the connection.
     enum Phase: Equatable {
         case handshake
         case idle
@@ -39,24 +39,24 @@ public struct ServerSession {
     private var handshakeInput = ByteBuffer()
     private var reader: MessageReader
     private var clock = TimestampUnwrapper()
-    /// Bytes that came while nothing was published, in the minute that began at `countedSince`.
-    private var quietBytes = 0
+    /// The bytes received without publishing, in the minute that began at `countedSince`.
+    private var unpublishedBytes = 0
     private var countedSince: MonotonicTime?
     private var announcedPublish = false
-    /// The number of the player's call; 0 for one that wants no answer.
+    /// The transaction number of the play command; 0 if no result is expected.
     private var playTransaction = 0.0
     private let granted: GrantedLimits
     private var limits: RTMPLimits { granted.limits }
     private let remoteAddress: String?
 
-    /// For how long the bytes of a peer that does not publish are counted together, in seconds.
-    private static let quietWindow = 60.0
+    /// The seconds over which the bytes of a peer that does not publish are counted.
+    private static let unpublishedWindow = 60.0
 
-    /// A session before the first byte.
+    /// Creates a session before the first byte.
     ///
     /// - Parameters:
-    ///   - limits: What the peer is granted.
-    ///   - remoteAddress: Goes into the requests as it is.
+    ///   - limits: The limits of the peer.
+    ///   - remoteAddress: The address reported in requests.
     public init(limits: RTMPLimits = RTMPLimits(), remoteAddress: String? = nil) {
         self.init(GrantedLimits(limits), remoteAddress: remoteAddress)
     }
@@ -67,62 +67,64 @@ public struct ServerSession {
         reader = MessageReader(granted, acceptsMedia: false, isPaced: true)
     }
 
-    /// Whether the messages of one turn were handled and there may be more: the driver writes the output, and calls
-    /// `resume` in a later turn of its event loop.
+    /// Whether one turn's messages were processed and more may follow; the driver writes the output and calls `resume`
+    /// in a later turn of its event loop.
     public var isPaused: Bool { reader.isPaused }
 
-    /// Begins another turn; `next` gives events again.
+    /// Begins another turn, so that `next` returns events again.
     public mutating func resume() {
         reader.resume()
     }
 
-    /// Whether an answer to `publish` or `play` is outstanding.
+    /// Whether a publish or play request awaits its answer.
     public var isAwaitingAnswer: Bool { phase == .awaitingPublish || phase == .awaitingPlay }
 
-    /// Whether the handshake is over.
-    public var isShakenHands: Bool { phase != .handshake }
+    /// Whether the handshake is complete.
+    public var isHandshakeComplete: Bool { phase != .handshake }
 
     /// Whether the peer publishes or plays.
     public var isActive: Bool { phase == .publishing || phase == .playing }
 
-    /// Whether the peer knows what to do with a request to reconnect.
+    /// Whether the peer supports reconnect requests.
     public var canReconnect: Bool { connect?.capabilities.extensions.contains(.reconnect) ?? false }
 
-    // MARK: Bytes
+    // MARK: Input
 
-    /// Takes bytes from the peer.
+    /// Processes bytes received from the peer.
     ///
     /// - Parameters:
-    ///   - bytes: What was read.
-    ///   - now: When that was.
-    /// - Throws: A violation when a peer that does not publish sends more than it is granted.
+    ///   - bytes: The received bytes.
+    ///   - now: The time of the read.
+    /// - Throws: A violation if a peer that does not publish exceeds its byte limit.
     public mutating func receive(_ bytes: ByteBuffer, at now: MonotonicTime) throws(RTMPViolation) {
         guard phase != .ended else { return }
         reader.count(bytes.readableBytes)
-        if phase != .publishing { try countQuiet(bytes.readableBytes, at: now) }
+        if phase != .publishing { try countUnpublished(bytes.readableBytes, at: now) }
         if phase == .handshake {
-            try shakeHands(bytes)
+            try performHandshake(bytes)
         } else {
             reader.append(bytes)
         }
         if phase != .handshake { reader.acknowledge(by: &writer) }
     }
 
-    private mutating func countQuiet(_ bytes: Int, at now: MonotonicTime) throws(RTMPViolation) {
-        if let countedSince, now.seconds(since: countedSince) < Self.quietWindow {
-            quietBytes += bytes
+    private mutating func countUnpublished(_ bytes: Int, at now: MonotonicTime) throws(RTMPViolation) {
+        if let countedSince, now.seconds(since: countedSince) < Self.unpublishedWindow {
+            unpublishedBytes += bytes
         } else {
             countedSince = now
-            quietBytes = bytes
+            unpublishedBytes = bytes
         }
         if phase == .playing {
-            guard quietBytes <= limits.playingBytes else { throw RTMPViolation("too much for a player to say") }
+            guard unpublishedBytes <= limits.playingBytes else { throw RTMPViolation("too many bytes from a player") }
         } else {
-            guard quietBytes <= limits.preAuthBytes else { throw RTMPViolation("too much before publish or play") }
+            guard unpublishedBytes <= limits.preAuthBytes else {
+                throw RTMPViolation("too many bytes before publish or play")
+            }
         }
     }
 
-    private mutating func shakeHands(_ bytes: ByteBuffer) throws(RTMPViolation) {
+    private mutating func performHandshake(_ bytes: ByteBuffer) throws(RTMPViolation) {
         handshakeInput.writeImmutableBuffer(bytes)
         try writer.withRawOutput { (output: inout ByteBuffer) throws(RTMPViolation) in
             try handshake.advance(input: &handshakeInput, output: &output)
@@ -134,16 +136,16 @@ public struct ServerSession {
         }
     }
 
-    /// What is to be written to the peer; nil when there is nothing.
-    public mutating func takeOutput() -> ByteBuffer? {
-        writer.take()
+    /// Returns and clears the pending output, or nil if there is none.
+    public mutating func drainOutput() -> ByteBuffer? {
+        writer.drain()
     }
 
     // MARK: Events
 
-    /// The next event; nil when more bytes, or an answer, are needed first.
+    /// Returns the next event, or nil if more bytes or an answer are needed first.
     ///
-    /// - Throws: A violation after which the connection cannot go on.
+    /// - Throws: A violation, after which the connection must be closed.
     public mutating func next() throws(RTMPViolation) -> Event? {
         while phase != .handshake, phase != .ended, !isAwaitingAnswer {
             guard let message = try reader.next(answers: &writer) else { return nil }
@@ -158,7 +160,7 @@ public struct ServerSession {
             guard phase == .publishing, let packet = clock.packet(message) else { return nil }
             return .packet(packet)
         case MessageType.command, MessageType.commandAMF3:
-            return try handle(Command(message, limits: limits), streamID: message.streamID)
+            return try handle(RTMPCommand(message, limits: limits), streamID: message.streamID)
         default:
             break
         }
@@ -167,7 +169,7 @@ public struct ServerSession {
 
     // MARK: Commands
 
-    private mutating func handle(_ command: Command, streamID: UInt32) throws(RTMPViolation) -> Event? {
+    private mutating func handle(_ command: RTMPCommand, streamID: UInt32) throws(RTMPViolation) -> Event? {
         switch command.name {
         case "connect":
             return try handleConnect(command)
@@ -199,13 +201,13 @@ public struct ServerSession {
         return nil
     }
 
-    /// The empty answer that satisfies every call that is not implemented.
-    private mutating func answer(_ command: Command) {
+    /// Sends an empty result, which satisfies clients for commands that are not implemented.
+    private mutating func answer(_ command: RTMPCommand) {
         guard command.transaction != 0 else { return }
         writer.command("_result", transaction: command.transaction, .null, .null)
     }
 
-    private mutating func handleConnect(_ command: Command) throws(RTMPViolation) -> Event? {
+    private mutating func handleConnect(_ command: RTMPCommand) throws(RTMPViolation) -> Event? {
         guard connect == nil else { throw RTMPViolation("a second connect") }
         let request = ConnectRequest(command.object ?? AMF0Object())
         guard request.app.isAcceptable(limits: limits) else {
@@ -217,10 +219,10 @@ public struct ServerSession {
         connect = request
         writer.windowAcknowledgementSize(limits.acknowledgementWindow)
         writer.peerBandwidth(limits.acknowledgementWindow)
-        // Before anything longer than 128 bytes: some encoders take the new size only for later messages.
+        // Sent before anything longer than 128 bytes, since some encoders apply the new size only to later messages.
         writer.setChunkSize(ViewerChunks.chunkSize)
         var properties: AMF0Object = ["fmsVer": "FMS/3,5,7,7009", "capabilities": 31, "mode": 1]
-        properties.entries += EnhancedCapabilities.ours
+        properties.entries += EnhancedCapabilities.serverProperties
         let encoding = AMF0Object.Entry(key: "objectEncoding", value: .number(request.objectEncoding))
         writer.command(
             "_result",
@@ -232,7 +234,7 @@ public struct ServerSession {
         return nil
     }
 
-    private mutating func handlePublish(_ command: Command, streamID: UInt32) throws(RTMPViolation) -> Event? {
+    private mutating func handlePublish(_ command: RTMPCommand, streamID: UInt32) throws(RTMPViolation) -> Event? {
         guard let connect else { throw RTMPViolation("publish before connect") }
         self.streamID = streamID == 0 ? ViewerChunks.streamID : streamID
         guard phase == .idle else {
@@ -257,7 +259,7 @@ public struct ServerSession {
         )
     }
 
-    private mutating func handlePlay(_ command: Command, streamID: UInt32) throws(RTMPViolation) -> Event? {
+    private mutating func handlePlay(_ command: RTMPCommand, streamID: UInt32) throws(RTMPViolation) -> Event? {
         guard let connect else { throw RTMPViolation("play before connect") }
         self.streamID = streamID == 0 ? ViewerChunks.streamID : streamID
         guard phase == .idle else {
@@ -298,9 +300,9 @@ public struct ServerSession {
         return .streamEnded
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// Lets the peer publish.
+    /// Accepts the publish request.
     public mutating func acceptPublish() {
         guard phase == .awaitingPublish else { return }
         phase = .publishing
@@ -312,15 +314,14 @@ public struct ServerSession {
         writer.status(.publishStart, streamID: streamID)
     }
 
-    /// Lets the peer play; media may follow at once.
+    /// Accepts the play request; media may follow immediately.
     ///
-    /// - Parameter sessionID: Goes as `sid` into the status, and into a `_result` behind it, for a player that wants to
-    ///   know its own name. It is `play` whose result it is, which by the specification has none: an id is made for one
-    ///   room, and no call before says which.
+    /// - Parameter sessionID: Sent as `sid` in the status and in a `_result` after it. The specification defines no
+    ///   result for `play`, but no earlier command identifies the room for which the ID is made.
     public mutating func acceptPlay(sessionID: String? = nil) {
         guard phase == .awaitingPlay else { return }
         phase = .playing
-        // Media for viewers is chunked with this message stream in it, whatever stream the player asked on.
+        // Chunks for viewers contain this message stream ID, whatever stream the player requested.
         streamID = ViewerChunks.streamID
         writer.event(.streamBegin, streamID)
         writer.status(.playReset, streamID: streamID)
@@ -333,7 +334,7 @@ public struct ServerSession {
         reader.compact()
     }
 
-    /// Says no, or that it is over; nothing more is taken from the peer.
+    /// Refuses the request or ends the stream; further input is ignored.
     public mutating func refuse(_ status: RTMPStatus) {
         guard phase != .ended else { return }
         if phase != .handshake {
@@ -344,17 +345,135 @@ public struct ServerSession {
         reader = MessageReader(granted, acceptsMedia: false, isPaced: true)
     }
 
-    /// Asks the peer to connect again, when it knows how to.
+    /// Asks the peer to reconnect, if it supports that.
     public mutating func requestReconnect(_ reason: String) {
         guard canReconnect, phase != .ended else { return }
         writer.status(.reconnectRequest(reason), streamID: 0)
     }
 
-    /// Asks for a sign of life.
+    /// Sends a ping.
     ///
-    /// - Parameter milliseconds: Comes back in the answer.
+    /// - Parameter milliseconds: The timestamp that the peer echoes.
     public mutating func ping(milliseconds: Int64) {
         guard phase != .ended, phase != .handshake else { return }
         writer.event(.pingRequest, UInt32(truncatingIfNeeded: milliseconds))
+    }
+}
+
+/// The content of a peer's `connect` command.
+struct ConnectRequest {
+    var app: StreamName
+    var tcURL: String?
+    var query: [String: String]
+    var objectEncoding: Double
+    var capabilities: EnhancedCapabilities
+    /// The client name (`flashVer`).
+    var clientName: String?
+
+    /// Reads the command object; the URL replaces a missing application.
+    init(_ properties: AMF0Object) {
+        tcURL = properties.value(ignoringCaseOf: "tcUrl")?.string
+        let address = tcURL.flatMap { StreamName(url: $0) }
+        app = StreamName(properties["app"]?.string ?? "")
+        query = (address?.query ?? [:]).merging(app.query) { $1 }
+        if app.path.isEmpty, let address { app = address }
+        objectEncoding = properties["objectEncoding"]?.number ?? 0
+        capabilities = EnhancedCapabilities(properties)
+        clientName = properties.value(ignoringCaseOf: "flashVer")?.string
+    }
+
+    /// Returns the application, stream name and parameters of a publish or play command; an empty name is taken from
+    /// the last path component of the application.
+    func target(_ name: String) -> (app: String, name: StreamName, query: [String: String]) {
+        var app = app
+        var target = StreamName(name)
+        if target.path.isEmpty, let last = app.removeLastPart() { target.path = last }
+        return (app.path, target, query.merging(target.query) { $1 })
+    }
+}
+
+/// Parses the application and stream names that peers send.
+struct StreamName: Equatable {
+    /// The path components joined by `/`, without leading and trailing slashes.
+    var path: String
+    var query: [String: String]
+
+    /// Parses `"live/?token=x"`, `/key?a=b` and similar; surrounding quotes, blanks and slashes are removed.
+    init(_ text: String) {
+        let trimmed = text.drop { Self.isJunk($0) }
+        let halves = trimmed.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = (halves.first ?? "").split(separator: "/")
+        var last = parts.joined(separator: "/")
+        while let character = last.last, Self.isJunk(character) { last.removeLast() }
+        path = last
+        query = halves.count > 1 ? Self.parameters(halves[1]) : [:]
+    }
+
+    /// Parses the path and query of an `rtmp://` URL; nil if it has no scheme or path.
+    init?(url: String) {
+        guard let scheme = url.firstRange(of: "://") else { return nil }
+        let rest = url[scheme.upperBound...]
+        guard let slash = rest.firstIndex(of: "/") else { return nil }
+        self.init(String(rest[slash...]))
+    }
+
+    /// Returns whether the path has one to four components of letters, digits, `_`, `-` and `.`, each within the length
+    /// limit and none of dots alone.
+    func isAcceptable(limits: RTMPLimits) -> Bool {
+        let parts = path.split(separator: "/")
+        return (1...4).contains(parts.count)
+            && parts.allSatisfy { part in
+                part.utf8.count <= limits.nameLength
+                    && part.utf8.allSatisfy(Self.isAllowed)
+                    && part.contains { $0 != "." }
+            }
+    }
+
+    /// Removes and returns the last component; some encoders have one field for the URL and none for the key.
+    mutating func removeLastPart() -> String? {
+        guard let slash = path.lastIndex(of: "/") else { return nil }
+        let last = String(path[path.index(after: slash)...])
+        path = String(path[..<slash])
+        return last
+    }
+
+    private static func isJunk(_ character: Character) -> Bool {
+        character == "\"" || character == "'" || character == " " || character == "\0"
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    private static func parameters(_ text: Substring) -> [String: String] {
+        var result: [String: String] = [:]
+        for pair in text.split(separator: "&").prefix(32) {
+            let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let key = decoded(halves[0])
+            if result[key] == nil { result[key] = halves.count > 1 ? decoded(halves[1]) : "" }
+        }
+        return result
+    }
+
+    /// Decodes percent escapes; malformed ones are left unchanged.
+    private static func decoded(_ text: Substring) -> String {
+        guard text.contains("%") else { return String(text) }
+        var bytes: [UInt8] = []
+        var rest = Substring(text).utf8
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count == 2, let value = UInt8(String(Substring(digits)), radix: 16) {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -1,28 +1,28 @@
 public import Media
 
-/// One thing the fan-out saw a player do.
+/// An observation of a player by the fan-out.
 ///
-/// Events are facts; what they mean for the count is decided by their reader.
+/// Events state facts; the consumer decides how they count.
 public struct AudienceEvent: Sendable, Equatable {
-    /// What was seen.
+    /// The kind of an observation.
     public enum Kind: Sendable, Equatable {
         /// A connection was accepted for playback.
         case opened
-        /// Media flowed to the connection for the qualifying time; `since` is when its first media was sent.
+        /// Media flowed to the connection for the qualifying time; `since` is the send time of the first media.
         case watched(since: MonotonicTime)
-        /// The connection took no media for this long, and takes it again.
+        /// The connection accepted no media for this time and accepts it again.
         case stalled(milliseconds: Int64)
-        /// The connection is gone.
+        /// The connection closed.
         case closed(CloseReason)
-        /// A media playlist was asked for and answered.
+        /// A media playlist was served.
         case playlistServed
-        /// A segment or part was asked for and answered.
+        /// A segment or part was served.
         case segmentServed
-        /// Media was sent, besides what other events tell of.
+        /// Media was sent that no other event reports.
         case delivered
     }
 
-    /// Why a viewer's connection ended.
+    /// The reason for the end of a viewer's connection.
     public enum CloseReason: String, Sendable, Equatable {
         case left
         case timedOut = "timed_out"
@@ -31,30 +31,32 @@ public struct AudienceEvent: Sendable, Equatable {
         case shutdown
     }
 
-    /// The viewer session the event belongs to.
+    /// The viewer session of the event.
     public var sid: String
     /// The room's unique name.
     public var room: String
-    /// How the viewer watches.
+    /// The playback protocol.
     public var playback: PlaybackProtocol
-    /// The rendition that it asked for; nil for the program as it is, or where the fan-out does not know.
+    /// The requested rendition; nil for the program itself, or where the fan-out does not know it.
     public var rendition: String?
-    /// What was seen.
+    /// The kind of the event.
     public var kind: Kind
-    /// When it was seen.
+    /// The time of the observation.
     public var at: MonotonicTime
-    /// When the request that it tells of began; nil where nobody knows.
+    /// The start time of the request; nil if unknown.
     public var began: MonotonicTime?
-    /// Bytes that the player was sent: by the connection that closed, or as the answer.
+    /// The bytes sent to the player: by the closed connection, or in the response.
     public var bytes: Int
-    /// A server in front of us answered, and told of it: what the player takes is not taken here.
-    public var isElsewhere: Bool
-    /// A log told of it, some time after it was seen.
+    /// Whether an upstream cache served the request and reported it, so that the media did not pass through this
+    /// gateway.
+    public var isServedElsewhere: Bool
+    /// Whether the event was read from an access log, some time after the observation.
     public var isLogged: Bool
-    /// Whoever tells of this player's playlists tells of its media as well, so that a player without any is no viewer.
+    /// Whether the source that reports this player's playlist requests also reports its media requests, so that a
+    /// player without media requests is not a viewer.
     public var isMediaSeen: Bool
 
-    /// Makes an event.
+    /// Creates an event.
     public init(
         sid: String,
         room: String,
@@ -64,7 +66,7 @@ public struct AudienceEvent: Sendable, Equatable {
         at: MonotonicTime,
         began: MonotonicTime? = nil,
         bytes: Int = 0,
-        isElsewhere: Bool = false,
+        isServedElsewhere: Bool = false,
         isLogged: Bool = false,
         isMediaSeen: Bool = false
     ) {
@@ -76,8 +78,21 @@ public struct AudienceEvent: Sendable, Equatable {
         self.at = at
         self.began = began
         self.bytes = bytes
-        self.isElsewhere = isElsewhere
+        self.isServedElsewhere = isServedElsewhere
         self.isLogged = isLogged
         self.isMediaSeen = isMediaSeen
     }
+}
+
+/// The playback protocol of a viewer.
+public enum PlaybackProtocol: String, Sendable, Hashable, Codable, CaseIterable {
+    /// A RECV_ONLY participant known by the API alone, without a player session.
+    case sdk
+    case rtmp
+    case flv
+    case hls
+    case llhls
+
+    /// Whether a viewer is one open connection; otherwise a viewer is a series of requests.
+    public var isConnection: Bool { self == .rtmp || self == .flv }
 }

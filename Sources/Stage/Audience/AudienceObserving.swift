@@ -1,56 +1,57 @@
 public import Media
+import Synchronization
 
-/// The fan-out's view of whoever counts: it hands out viewer session ids and takes events.
+/// The interface of the fan-out to the viewer counter: issues viewer session ids and records events.
 ///
-/// All calls come from event loops and return at once.
+/// Event loops call all methods; every method returns at once.
 public protocol AudienceObserving: Sendable {
-    /// A new session id for a viewer of `room`.
+    /// Returns a new session id for a viewer of `room`.
     func makeSession(room: String) -> String
-    /// Whether `sid` is one of ours for `room`, made by this process or an earlier one.
+    /// Whether `sid` is a session id for `room` that this process or an earlier one issued.
     func accepts(sid: String, room: String) -> Bool
-    /// Whether `sid` is that of a viewer who was proven to watch, and is here or was a moment ago, so that there is room for
-    /// whoever shows it.
+    /// Whether `sid` belongs to a verified viewer of `room` who is connected or was so a moment ago, so that a
+    /// connection that presents it is admitted without a free slot.
     ///
-    /// A connection that is open already may be the one that was lost; with a second one nobody else comes in by it.
+    /// An open connection may be a lost one that is not closed yet, so it does not block a second one.
     func mayReturn(sid: String, room: String) -> Bool
-    /// Takes one event; never blocks, and never lets a full queue slow the caller.
+    /// Records an event; never blocks, and a full queue never slows the caller.
     func record(_ event: AudienceEvent)
-    /// Says whose session a request belongs to; asked before an answer is given, with all that the request says.
+    /// Returns the session of a request; called before the response, with all that the request states.
     func admit(_ request: PlayerRequest, to room: String) -> ViewerAdmission
-    /// Takes what a request for media itself says of how its player fares.
+    /// Records what a media request reports about its player's state (CMCD).
     ///
-    /// - Parameter sid: Whose connection it came by; nil where that is nobody's alone.
-    func hear(_ request: PlayerRequest, in room: String, on sid: String?)
-    /// Media of `room` was sent to a client, not by a connection that one viewer alone asks for playlists on.
+    /// - Parameter sid: The session of the connection; nil where several sessions share it.
+    func recordPlayerReport(_ request: PlayerRequest, in room: String, on sid: String?)
+    /// Records media of `room` sent to a client on a connection that is not exclusive to one viewer's playlist
+    /// requests.
     ///
     /// - Parameters:
     ///   - client: A `PeerAddress.account`.
-    ///   - connection: By which of its connections; nil where nobody knows, as in a log.
-    ///   - time: When that was.
+    ///   - connection: The client's connection; nil if unknown, as in a log.
+    ///   - time: The send time.
     func mediaServed(in room: String, to client: UInt64, over connection: UInt64?, at time: MonotonicTime)
-    /// Says by how much what logs tell comes later than it happened; it never gets less.
+    /// Raises the delay between an event and its log line; the delay never decreases.
     func logsLag(milliseconds: Int64)
-    /// Whether a player may be let into a room, as far as the number of its viewers is limited.
-    func hasPlace(in room: String, for player: PlayerRequest) -> Bool
-    /// A place for a connection, to be held until it was told that the player watched, or is gone; nil when every place is
-    /// taken.
-    func takePlace(in room: String, for player: PlayerRequest) -> AudiencePlace?
-    /// Viewers without a connection of their own who are served here: by HLS.
+    /// Whether the room's viewer limit admits a player.
+    func hasFreeSlot(in room: String, for player: PlayerRequest) -> Bool
+    /// Reserves a slot for a connection until the player counts as a viewer or is gone; nil when the room is full.
+    func reserveSlot(in room: String, for player: PlayerRequest) -> ViewerSlot?
+    /// The verified viewers without a connection of their own that this gateway serves: by HLS.
     ///
-    /// Sessions that are not proven to watch are none of them, so that nobody takes a place by asking alone.
+    /// Unverified sessions are excluded, so that requests alone take no slots.
     var requesters: Int { get }
-    /// What is known of the sessions of one client, a `PeerAddress.account`.
+    /// Returns the session counts of one client, a `PeerAddress.account`.
     func sessions(of client: UInt64) -> ClientSessions
 }
 
-/// How many sessions one client has.
+/// The session counts of one client.
 public struct ClientSessions: Sendable, Equatable {
-    /// Sessions that count as viewers, or did a moment ago.
+    /// Sessions that count as viewers, or did so a moment ago.
     public var watching: Int
-    /// Sessions that are not proven to watch yet.
+    /// Sessions that are not verified yet.
     public var unproven: Int
 
-    /// Makes one from its parts.
+    /// Creates the counts.
     public init(watching: Int = 0, unproven: Int = 0) {
         self.watching = watching
         self.unproven = unproven
@@ -58,30 +59,56 @@ public struct ClientSessions: Sendable, Equatable {
 }
 
 extension AudienceObserving {
-    /// Does not count them.
+    /// Returns 0.
     public var requesters: Int { 0 }
 
-    /// Limits no room.
-    public func hasPlace(in room: String, for player: PlayerRequest) -> Bool { true }
+    /// Admits every player.
+    public func hasFreeSlot(in room: String, for player: PlayerRequest) -> Bool { true }
 
-    /// Limits no room.
-    public func takePlace(in room: String, for player: PlayerRequest) -> AudiencePlace? { .unlimited }
+    /// Returns an unlimited slot.
+    public func reserveSlot(in room: String, for player: PlayerRequest) -> ViewerSlot? { .unlimited }
 
-    /// Knows of none.
+    /// Returns zero counts.
     public func sessions(of client: UInt64) -> ClientSessions { ClientSessions() }
 
-    /// Does not ask for proof by media.
+    /// Ignores media.
     public func mediaServed(in room: String, to client: UInt64, over connection: UInt64?, at time: MonotonicTime) {}
 
-    /// Does not wait for what logs tell.
+    /// Ignores log delays.
     public func logsLag(milliseconds: Int64) {}
 
-    /// Does not listen.
-    public func hear(_ request: PlayerRequest, in room: String, on sid: String?) {}
+    /// Ignores player reports.
+    public func recordPlayerReport(_ request: PlayerRequest, in room: String, on sid: String?) {}
 
-    /// Goes by the offered id alone.
+    /// Admits a request by its session id alone.
     public func admit(_ request: PlayerRequest, to room: String) -> ViewerAdmission {
         guard let sid = request.sid else { return .viewer(sid: makeSession(room: room)) }
         return accepts(sid: sid, room: room) ? .viewer(sid: sid) : .refused
+    }
+}
+
+/// A viewer slot of a room with a viewer limit, reserved for a player that does not count as a viewer yet.
+///
+/// The slot is released once, at the latest on deinitialization. Any thread may release it.
+public final class ViewerSlot: Sendable {
+    private let isReleased = Atomic<Bool>(false)
+    private let onRelease: @Sendable () -> Void
+
+    /// Creates a slot.
+    ///
+    /// - Parameter release: Called once, when the slot is released.
+    public init(onRelease: @escaping @Sendable () -> Void) {
+        self.onRelease = onRelease
+    }
+
+    /// A slot of a room without a limit.
+    public static let unlimited = ViewerSlot {}
+
+    deinit { release() }
+
+    /// Releases the slot: its player counts as a viewer now, or is gone.
+    public func release() {
+        guard !isReleased.exchange(true, ordering: .relaxed) else { return }
+        onRelease()
     }
 }

@@ -1,13 +1,13 @@
-/// What a request for playback says of the player behind it, as it came; nil where it says nothing.
+/// The facts that a playback request states about its player; nil for what it does not state.
 public struct PlayerRequest: Sendable, Equatable {
-    /// What the token of the request allows its bearer to be.
+    /// The role that the token grants.
     public enum Role: String, Sendable, Equatable {
         case viewer
-        /// Another server that passes the program on.
+        /// Another server that redistributes the program.
         case relay
-        /// A tool that looks whether the program is well.
+        /// A monitoring tool.
         case monitor
-        /// Something that makes still pictures.
+        /// A thumbnail generator.
         case thumbnail
     }
 
@@ -21,34 +21,34 @@ public struct PlayerRequest: Sendable, Equatable {
     public var cmcdStatus: String?
     /// The header field `X-Playback-Session-Id`.
     public var playbackSessionID: String?
-    /// The header field `User-Agent`, or what the player calls itself.
+    /// The header field `User-Agent`, or the RTMP client's own name.
     public var userAgent: String?
     /// The header field `Sec-Purpose`, or `Purpose`.
     public var purpose: String?
-    /// Country, or country and region, as a proxy that is trusted says: `DE`, `US-CA`.
+    /// Country, or country and region, as a trusted proxy reports it: `DE`, `US-CA`.
     public var region: String?
-    /// The player's numeric address without a port; never kept.
+    /// The player's numeric address without a port; never stored.
     public var address: String?
-    /// A random id that the player keeps over sessions with its user's consent, `did`.
+    /// A random id that the player stores across sessions with its user's consent, `did`.
     public var device: String?
-    /// Whose token it is.
+    /// The identity in the token.
     public var identity: String?
-    /// What the token allows.
+    /// The role that the token grants.
     public var role: Role
-    /// Only the head of the answer is wanted.
+    /// Whether only the response head is requested.
     public var isHead: Bool
-    /// Its address is that of a server that stands for many, and does not say for whom it asks.
-    public var isOfMany = false
-    /// What the same player asks for media is seen by whoever saw this request: no cache in front may answer it.
+    /// Whether the address belongs to a proxy that does not report the client's address.
+    public var isSharedAddress = false
+    /// Whether the source of this request also sees the same player's media requests: no cache in front answers them.
     public var isMediaSeen = false
-    /// No server in front passed it on, as far as it says.
+    /// Whether no proxy forwarded the request, as far as it states.
     public var isDirect = false
-    /// A log of a server in front of us tells of it.
+    /// Whether the access log of an upstream server reports the request.
     public var isLogged = false
-    /// It takes answers in gzip (RFC 9110 12.5.3).
-    public var readsGzip = false
+    /// Whether the player accepts gzip responses (RFC 9110 section 12.5.3).
+    public var acceptsGzip = false
 
-    /// A request of which this much is known.
+    /// Creates a request from known facts.
     public init(
         sid: String? = nil,
         userAgent: String? = nil,
@@ -64,4 +64,16 @@ public struct PlayerRequest: Sendable, Equatable {
         self.role = role
         self.isHead = isHead
     }
+}
+
+/// The session of a playback request.
+public enum ViewerAdmission: Sendable, Equatable {
+    /// A viewer's session; events are recorded under this id.
+    case viewer(sid: String)
+    /// A player that never counts; the id serves URLs that need one, and events may be recorded under it or not.
+    case uncounted(sid: String)
+    /// The presented id was not issued for this room.
+    case refused
+    /// The client has the maximum number of unverified sessions.
+    case crowded
 }

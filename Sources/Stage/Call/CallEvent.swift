@@ -1,61 +1,101 @@
-/// What happens to a call: wishes of the user, news from the gateway, and what came of the actions.
+/// An input of a call's state machine: a user command, a gateway event, or the result of an action.
 public enum CallEvent: Sendable, Equatable {
-    // MARK: Wishes
+    // MARK: Commands
 
     case enterLobby(LobbyInfo)
-    /// Join at once.
+    /// Join without an invitation.
     case join(CallJoin)
-    /// Call somebody, join when one accepts.
+    /// Invite participants and join when one accepts.
     case ring(CallRing)
-    /// Take the incoming call, or the invitation to the stage.
+    /// Accept the incoming call, or the invitation to the stage.
     case accept
-    /// Decline it.
+    /// Decline the invitation.
     case reject
-    /// Leave, whatever the phase.
+    /// Leave, in any phase.
     case hangUp
 
-    // MARK: News of invitations
+    // MARK: Invitation events
 
     case invitationReceived(CallInvitation)
     case invitationAccepted(InvitationAnswer)
     case invitationRejected(InvitationAnswer)
     case invitationCancelled(sid: String)
-    /// Nobody answered in time.
+    /// The invitation timed out.
     case invitationMissed(sid: String)
     case roomEnded(room: String)
 
-    // MARK: Answers to actions
+    // MARK: Results of actions
 
-    /// Answers `sendInvitations`.
+    /// Result of `sendInvitations`.
     case invitationsSent(sids: [String], ring: Int)
-    /// Answers `sendInvitations`.
+    /// Result of `sendInvitations`.
     case invitationsRefused(StageError, ring: Int)
-    /// Answers `acceptInvitation`.
+    /// Result of `acceptInvitation`.
     case acceptConfirmed(sid: String)
-    /// Answers `acceptInvitation`.
+    /// Result of `acceptInvitation`.
     case acceptRefused(sid: String, StageError)
-    /// Answers `sendJoin`: the snapshot is here. The mode is the one the gateway gave.
+    /// Result of `sendJoin`: the snapshot has arrived. The gateway assigned the mode.
     case joinSucceeded(request: Int, mode: ParticipantMode)
-    /// Answers `sendJoin`.
+    /// Result of `sendJoin`.
     case joinFailed(request: Int, StageError)
-    /// Answers `cancelJoin`, `abandonJoin` and `deleteParticipant`: nothing of the call is left at the gateway.
+    /// Result of `cancelJoin`, `abandonJoin` and `deleteParticipant`: the gateway has no state of the call any more.
     case leaveAcknowledged
-    /// There is no network to leave over.
+    /// No network is available for leaving.
     case networkUnavailable
 
-    // MARK: News of the connection
+    // MARK: Connection events
 
     case connectionLost(ConnectionLoss)
-    /// The event stream is back, by which way.
-    case restored(ReconnectWay)
-    /// The media this participant publishes is back.
+    /// The event stream is restored, by this method.
+    case restored(ReconnectMethod)
+    /// The media that this participant publishes is restored.
     case mediaRestored
-    /// Answers `reconnect`.
+    /// Result of `reconnect`.
     case reconnectFailed(StageError)
-    /// The gateway's last word to this session.
+    /// The gateway closed this session.
     case sessionDisconnected(StageError)
-    /// Something in the room: participants, tracks, layout. Never changes the phase.
+    /// A change in the room: participants, tracks, layout. Never changes the phase.
     case roomChanged
-    /// The machine's `deadline` has come.
+    /// The state machine's `deadline` has passed.
     case timePassed
+}
+
+/// An action that the owner of a call's state machine performs, in the given order.
+public enum CallAction: Sendable, Equatable {
+    /// Publish the status to observers; never the same value twice in a row.
+    case emit(CallStatus)
+    /// Fetch the room and apply its defaults to settings that the user has not changed.
+    case fetchRoom(LobbyInfo)
+    /// Send invitations, then report under this number.
+    case sendInvitations(CallRing, ring: Int)
+    /// Cancel invitations that still ring; no response is needed.
+    case cancelInvitations(sids: [String])
+    /// Accept the invitation, then report.
+    case acceptInvitation(sid: String)
+    /// Decline the invitation; no response is needed.
+    case rejectInvitation(sid: String)
+    /// Send a join request with a timeout of 15 s, then report under this number.
+    case sendJoin(CallJoin, request: Int)
+    /// Cancel the request if it is pending; report once it has certainly failed or succeeded.
+    case cancelJoin(request: Int)
+    /// Delete the participant that this request created: it succeeded after it was cancelled.
+    case abandonJoin(request: Int)
+    /// Replace the room's state by the gateway's snapshot; tiles stay in their positions where possible.
+    case applySnapshot
+    /// Publish the tracks that the call's settings name.
+    case publishTracks
+    /// Try to restore the connection; `attempt` counts from 1.
+    case reconnect(ConnectionLoss, ReconnectMethod, attempt: Int)
+    /// Cancel the pending attempts.
+    case stopReconnecting
+    /// Delete the own participant at the gateway, then report.
+    case deleteParticipant
+    /// Reset to the call settings of a new client, without participants.
+    case reset
+    /// Publish the open invitation to the stage; nil without one.
+    case stageInvitation(CallInvitation?)
+    /// Change the own mode by an accepted invitation.
+    case changeMode(ParticipantMode, invitation: String)
+    /// Show the user a failure that does not end the call.
+    case report(StageError)
 }

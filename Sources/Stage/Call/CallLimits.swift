@@ -1,40 +1,40 @@
-/// The times and numbers a call keeps to, in seconds where nothing else is said.
+/// The timeouts and limits of a call, in seconds unless stated otherwise.
 public struct CallLimits: Sendable, Equatable {
-    /// For the answer to an accepted invitation.
+    /// Timeout for the confirmation of an accepted invitation.
     public var accept = 10.0
-    /// For a whole join, all tries together.
+    /// Timeout for a join, all attempts included.
     public var join = 30.0
-    /// Tries of one join; a gateway that names a time to come back is waited for beside them.
+    /// Maximum attempts of one join; waits that a busy gateway requests do not count.
     public var joinTries = 3
-    /// Between two tries of a join; chance picks within.
+    /// Random delay between two attempts of a join.
     public var joinPause = 0.25...0.5
-    /// For the end of an interruption.
+    /// Timeout for an interruption.
     public var reconnect = 30.0
-    /// Before the first try to reconnect.
+    /// Delay before the first reconnect attempt.
     public var firstDelay = 0.08
-    /// How much longer each delay is than the one before it.
+    /// Factor between successive delays.
     public var delayFactor = 1.5
-    /// The longest delay, before jitter.
+    /// Maximum delay, before jitter.
     public var longestDelay = 5.0
-    /// Part by which a delay may be shorter or longer, 0 to 1.
+    /// Relative jitter of a delay, 0 to 1.
     public var delayJitter = 0.5
-    /// A connection that held for so long begins with short delays again.
+    /// Connection duration after which delays start from the first one again.
     public var healthyAfter = 10.0
-    /// Tries to resume before the session is asked for anew.
+    /// Resume attempts before a rejoin.
     public var resumeTries = 3
-    /// How long after its loss the event stream can be resumed.
+    /// Time after its loss within which the event stream can be resumed.
     public var resumeDeadline = 15.0
-    /// More rejoins than this within `rejoinWindow` end the call.
+    /// Maximum rejoins within `rejoinWindow`; one more ends the call.
     public var rejoins = 10
-    /// The window in which rejoins are counted.
+    /// The window in which rejoins count.
     public var rejoinWindow = 120.0
-    /// For leaving.
+    /// Timeout for leaving.
     public var leave = 10.0
 
-    /// Makes the limits every client keeps to.
+    /// Creates the default limits.
     public init() {}
 
-    /// Seconds before try number `attempt` to reconnect, which counts from 1.
+    /// Returns the delay in seconds before reconnect attempt `attempt`, which counts from 1.
     ///
     /// - Parameter chance: A random number from 0 to 1.
     func delay(attempt: Int, chance: Double) -> Double {
@@ -43,8 +43,40 @@ public struct CallLimits: Sendable, Equatable {
         return min(delay, longestDelay) * (1 + delayJitter * (2 * chance - 1))
     }
 
-    /// Seconds before the next try of a join.
+    /// Returns the delay in seconds before the next attempt of a join.
     func pause(chance: Double) -> Double {
         joinPause.lowerBound + (joinPause.upperBound - joinPause.lowerBound) * chance
     }
+}
+
+extension StageError {
+    /// 53000: the gateway could not be reached for the join; raised by the client.
+    public static let callNotConnected = StageError(
+        code: 53000,
+        name: "SignalingConnectionError",
+        message: "Signaling connection error",
+        cause: "The gateway could not be reached, or did not answer in time",
+        solution: "Check the internet connection",
+        status: 503,
+        isRetryable: true
+    )
+    /// 53001: the connection was lost and could not be restored; raised by the client.
+    public static let callConnectionLost = StageError(
+        code: 53001,
+        name: "SignalingConnectionDisconnectedError",
+        message: "Signaling connection disconnected",
+        cause: "The connection to the gateway was lost and could not be won back in time",
+        solution: "Check the internet connection",
+        status: 503,
+        isRetryable: true
+    )
+    /// 499: the requesting task was cancelled; the code is what proxies log for a client that disconnected.
+    public static let requestCancelled = StageError(
+        code: 499,
+        name: "RequestCancelledError",
+        message: "The request was cancelled",
+        cause: "The task that waited for the answer was cancelled",
+        solution: "Ask again",
+        status: 499
+    )
 }

@@ -1,27 +1,27 @@
 import DequeModule
 
-/// All rooms with their keys and readers, without the lock around them.
+/// The state of all rooms, keys and readers, without the lock.
 struct DirectoryState: Sendable {
     let settings: StageSettings
     var rooms: [String: Room] = [:]
-    /// The sid of the room in progress with a name.
+    /// The sid of the room in progress by name.
     private var sidByName: [String: String] = [:]
     /// The sids of ended rooms, the oldest first.
     private var ended: Deque<String> = []
-    /// When the programs of ended rooms are over, by sid.
+    /// The end of the program of ended rooms, by sid.
     private var lingering: [String: Double] = [:]
     var keyring: StreamKeyring
     var isDraining = false
-    /// The process goes; what its closing streams seem to say of their participants means nothing.
+    /// The process exits; closing streams imply nothing about their participants.
     var isClosing = false
-    /// Events on their way to observers and readers.
+    /// Events to deliver to observers and readers.
     var outbox: Deque<StageEvent> = []
-    /// Somebody is handing out the outbox, and hands out what is added meanwhile.
+    /// A thread delivers the outbox, including events that are added meanwhile.
     var isDelivering = false
     var observers: [(id: UInt64, body: @Sendable (StageEvent) -> Void)] = []
     /// Readers of rooms, by the room's sid.
     private(set) var readers: [String: [UInt64: EventReader]] = [:]
-    /// Readers of what concerns one identity.
+    /// Readers of one identity's events.
     private(set) var users: [UInt64: UserReader] = [:]
     private(set) var readerCount = 0
     private var lastID: UInt64 = 0
@@ -40,11 +40,11 @@ struct DirectoryState: Sendable {
 
     // MARK: Rooms
 
-    /// Makes a room.
+    /// Creates a room.
     ///
-    /// - Returns: Its sid.
+    /// - Returns: The sid.
     mutating func create(_ settings: RoomSettings, at now: Double) throws(StageError) -> String {
-        try refuseWhenDraining()
+        try rejectIfDraining()
         try settings.validate()
         guard sidByName[settings.name] == nil else { throw .roomExists }
         guard sidByName.count < self.settings.maximumRooms else { throw .serverBusy(retryAfter: 10) }
@@ -54,7 +54,7 @@ struct DirectoryState: Sendable {
         return add(Room(settings: settings, replayedEvents: self.settings.replayedEvents, at: now))
     }
 
-    /// Takes up rooms that were stored; one whose name or sid is taken stays out.
+    /// Restores a stored room, unless its name or sid is in use.
     mutating func restore(_ record: RoomRecord, at now: Double) {
         guard rooms[record.sid] == nil else { return }
         if record.status == .inProgress, sidByName[record.settings.name] != nil { return }
@@ -67,27 +67,27 @@ struct DirectoryState: Sendable {
 
     private mutating func add(_ room: Room) -> String {
         var room = room
-        // Whoever follows programs by name hears of the end of the old one before the new one begins.
+        // Observers that track programs by name see the old one end before the new one starts.
         for sid in lingering.keys where rooms[sid]?.settings.name == room.settings.name {
             endProgram(of: sid, at: room.updatedAt)
         }
-        outbox.append(contentsOf: room.takeEvents())
+        outbox.append(contentsOf: room.drainEvents())
         if room.status == .inProgress {
             sidByName[room.settings.name] = room.sid
         } else {
-            remember(room.sid)
+            retainEnded(room.sid)
         }
         rooms[room.sid] = room
         return room.sid
     }
 
-    func refuseWhenDraining() throws(StageError) {
+    func rejectIfDraining() throws(StageError) {
         if isDraining { throw .serverBusy(retryAfter: 5) }
     }
 
-    /// The sid of a room: of any state by sid, in progress by name, else the latest ended one by name.
+    /// Returns the sid of a room: by sid in any state, by name in progress, else the latest ended one by name.
     ///
-    /// Sids first: a room that is named like the sid of another must not stand before it.
+    /// Sids have precedence: a room named like another room's sid must not hide that room.
     func sid(of reference: String) throws(StageError) -> String {
         if rooms[reference] != nil { return reference }
         if let sid = sidByName[reference] { return sid }
@@ -105,14 +105,14 @@ struct DirectoryState: Sendable {
         return room
     }
 
-    /// Lets `body` change a room in place, and takes over what happened.
+    /// Changes a room in place and queues its events.
     mutating func change<Outcome>(
         _ reference: String,
         _ body: (inout Room) throws(StageError) -> Outcome
     ) throws(StageError) -> Outcome {
         guard let index = rooms.index(forKey: try sid(of: reference)) else { throw .roomNotFound }
         let outcome = try body(&rooms.values[index])
-        outbox.append(contentsOf: rooms.values[index].takeEvents())
+        outbox.append(contentsOf: rooms.values[index].drainEvents())
         return outcome
     }
 
@@ -123,32 +123,32 @@ struct DirectoryState: Sendable {
         }
         sidByName[room.name] = nil
         if room.linger > 0 { lingering[room.sid] = now + Double(room.linger) }
-        remember(room.sid)
+        retainEnded(room.sid)
     }
 
-    private mutating func remember(_ sid: String) {
+    private mutating func retainEnded(_ sid: String) {
         ended.append(sid)
-        while ended.count > settings.keptEndedRooms, let oldest = ended.popFirst() {
+        while ended.count > settings.maximumEndedRooms, let oldest = ended.popFirst() {
             if lingering[oldest] != nil, let now = rooms[oldest]?.updatedAt { endProgram(of: oldest, at: now) }
             rooms[oldest] = nil
-            // Until now the keys of its hosts were answered with "room ended".
+            // Until now the keys of its hosts were refused with "room ended".
             keyring.revoke(roomSID: oldest)
         }
     }
 
     private mutating func endProgram(of sid: String, at now: Double) {
         lingering[sid] = nil
-        // A room that lingers is remembered.
+        // A lingering room is always in `rooms`.
         _ = try? change(sid) { $0.endProgram(at: now) }
     }
 
-    /// Looks at every clock of every room, and ends those that nobody was in for too long.
+    /// Checks every timeout of every room, and ends rooms that exceed their empty or unused timeout.
     mutating func sweep(at now: Double) {
         for sid in lingering.filter({ $0.value <= now }).keys.sorted() { endProgram(of: sid, at: now) }
         for sid in sidByName.values.sorted() {
-            // A room that is in progress can always be changed and ended.
-            let gone = (try? change(sid) { $0.sweep(at: now) }) ?? []
-            for participant in gone { keyring.revoke(participantSID: participant.sid) }
+            // A room in progress can always be changed and ended.
+            let timedOut = (try? change(sid) { $0.sweep(at: now) }) ?? []
+            for participant in timedOut { keyring.revoke(participantSID: participant.sid) }
             if rooms[sid]?.isAbandoned(at: now) ?? false { _ = try? end(sid, at: now) }
         }
     }
@@ -177,5 +177,54 @@ struct DirectoryState: Sendable {
 
     mutating func close(user id: UInt64) {
         if users.removeValue(forKey: id) != nil { readerCount -= 1 }
+    }
+}
+
+/// Delivery of events outside of the lock.
+extension DirectoryState {
+    /// An event with its recipients.
+    struct Delivery {
+        let event: StageEvent
+        let observers: [@Sendable (StageEvent) -> Void]
+        let readers: [UInt64: EventReader]
+        let users: [UInt64: UserReader]
+    }
+
+    mutating func beginDelivery() -> Bool {
+        guard !isDelivering, !outbox.isEmpty else { return false }
+        isDelivering = true
+        return true
+    }
+
+    /// Returns the next event with its recipients; nil ends the delivery.
+    mutating func nextDelivery() -> Delivery? {
+        guard let event = outbox.popFirst() else {
+            isDelivering = false
+            return nil
+        }
+        // Only readers receive heartbeats.
+        let isHeartbeat = event.payload == .heartbeat
+        return Delivery(
+            event: event,
+            observers: isHeartbeat ? [] : observers.map(\.body),
+            readers: readers[event.roomSID] ?? [:],
+            users: isHeartbeat && event.roomSID.isEmpty ? users : usersConcerned(by: event)
+        )
+    }
+
+    mutating func queueHeartbeats(at now: Double) {
+        for sid in readers.keys.sorted() {
+            guard let room = rooms[sid] else { continue }
+            outbox.append(room.event(.heartbeat, at: now))
+        }
+        if !users.isEmpty {
+            outbox.append(StageEvent(roomSID: "", roomName: "", revision: 0, payload: .heartbeat, at: now))
+        }
+    }
+
+    private func usersConcerned(by event: StageEvent) -> [UInt64: UserReader] {
+        guard !users.isEmpty else { return [:] }
+        let identities = event.concernedIdentities
+        return identities.isEmpty ? [:] : users.filter { identities.contains($0.value.identity) }
     }
 }

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Following along: observers inside the process, and streams for readers outside.
+/// Event subscriptions: observers inside the process, and streams for readers outside.
 extension RoomDirectory {
     /// Calls `body` with every event of every room from now on, one at a time and in order, outside of any lock.
     ///
-    /// `body` may come on any thread and must return at once; it may call the directory, whose further events follow
-    /// after it returned.
+    /// Any thread may call `body`, which must return at once; `body` may call the directory, whose events follow after
+    /// it returns.
     public func observe(_ body: @escaping @Sendable (StageEvent) -> Void) -> StageObservation {
         let id = state.withLock { state in
             let id = state.makeID()
@@ -17,17 +17,17 @@ extension RoomDirectory {
         }
     }
 
-    /// The events of a room: those after revision `after` if they are still known, else a snapshot first; then what comes.
+    /// Returns the room's events after revision `after` if they are still buffered, else a snapshot, and then new
+    /// events.
     ///
-    /// The stream is bounded. It ends after `room.ended`; after the participant named by `participant` left (told
-    /// with `session.disconnected` if not by its own wish); and, when its reader is too slow, with
-    /// `session.disconnected`.
+    /// The stream is bounded. It ends after `room.ended`; after the participant named by `participant` left (with
+    /// `session.disconnected` unless it left by itself); and with `session.disconnected` when its reader is too slow.
     ///
     /// - Parameters:
-    ///   - participant: Whose own stream it is, by sid or identity; nil for somebody who only looks on.
-    ///   - sessionID: The participant's session: the open stream is a sign of its life. Without it, it is none.
-    /// - Throws: 53106 for a room that is unknown or has ended, 53204 for an unknown participant, 53002 or 53205 for a
-    ///   session that is over, 53006 when too many streams are open.
+    ///   - participant: The owner of the stream, by sid or identity; nil for an observer.
+    ///   - sessionID: The participant's session; with it, the open stream counts as signalling.
+    /// - Throws: 53106 for a room that is unknown or has ended, 53204 for an unknown participant, 53002 or 53205 for an
+    ///   ended session, 53006 at the limit of open streams.
     public func events(
         room: String,
         after: UInt64?,
@@ -37,7 +37,7 @@ extension RoomDirectory {
         try subscribe(room: room, after: after, participant: participant, sessionID: sessionID).events
     }
 
-    /// As `events`, for a reader that wants to be able to end the stream from elsewhere.
+    /// Returns the same stream as `events`, with a way to cancel it.
     public func subscribe(
         room: String,
         after: UInt64?,
@@ -65,8 +65,9 @@ extension RoomDirectory {
         _ now: Double
     ) throws(StageError) -> EventSubscription {
         let found = try state.room(room)
-        let replayed = after.flatMap { found.ring.events(after: $0) } ?? [found.event(.snapshot(found.view), at: now)]
-        // Beside what is replayed: the waiting events, the last one that finds no place, and the last word.
+        let replayed =
+            after.flatMap { found.replayBuffer.events(after: $0) } ?? [found.event(.snapshot(found.view), at: now)]
+        // In addition to replayed events: the queued events, the one that overflows, and the final event.
         let limit = replayed.count + state.settings.waitingEvents + 2
         let (stream, continuation) = AsyncStream.makeStream(
             of: StageEvent.self,
@@ -93,19 +94,18 @@ extension RoomDirectory {
             state.close(reader: id, roomSID: roomSID)
             guard let session, !state.isClosing else { return }
             let now = clock.now
-            // A room that is forgotten has nobody to lose.
+            // A room that was evicted has no participants.
             _ = try? state.change(roomSID) { $0.streamClosed(sid: session, at: now) }
         }
         deliver()
     }
 
-    /// What concerns one identity, in whatever room it happens: the invitations it sent or got.
+    /// Subscribes to one identity's events of all rooms: the invitations it sent or received.
     ///
-    /// Those that ring for it come first, as `invitation.created`; then what comes, and heartbeats. There is no replay:
-    /// the revisions are those of several rooms. The stream is bounded; a reader that is too slow gets
-    /// `session.disconnected` last.
+    /// Ringing invitations come first, as `invitation.created`; then new events and heartbeats. There is no replay,
+    /// because revisions belong to rooms. The stream is bounded; a slow reader receives `session.disconnected` last.
     ///
-    /// - Throws: 53006 when too many streams are open.
+    /// - Throws: 53006 at the limit of open streams.
     public func subscribe(identity: String) throws(StageError) -> EventSubscription {
         let now = clock.now
         return try state.withLock { (state) throws(StageError) in
@@ -122,17 +122,17 @@ extension RoomDirectory {
         }
     }
 
-    /// Readers with an open stream, over all rooms.
+    /// The number of open streams over all rooms.
     public var readerCount: Int {
         state.withLock { $0.readerCount }
     }
 
-    /// How many streams may be open at once.
+    /// The maximum number of open streams.
     public var readerLimit: Int {
         state.withLock { $0.settings.maximumReaders }
     }
 
-    /// Whether a participant ever had an event stream of its own or sent a heartbeat; an encoder alone never does.
+    /// Whether a participant ever opened an event stream of its own or sent a heartbeat; an encoder alone never does.
     public func hasSession(room: String, participant: String) -> Bool {
         state.withLock { state in
             guard let room = try? state.room(room), let index = room.index(of: participant) else { return false }
@@ -140,54 +140,54 @@ extension RoomDirectory {
         }
     }
 
-    /// Gives every reader a `heartbeat`, so that it knows a quiet room from a dead connection.
-    public func beat() {
+    /// Sends a `heartbeat` to every reader, so that readers can detect a dead connection.
+    public func broadcastHeartbeat() {
         state.withLock { $0.queueHeartbeats(at: clock.now) }
         deliver()
     }
 
-    /// Tells those who follow a room how its livestream is doing.
+    /// Publishes a room's livestream status.
     public func livestreamChanged(room: String, _ status: LivestreamStatus) {
         announce(.livestreamStateChanged(status), room: room)
     }
 
-    /// Tells those who follow a room how one output is doing.
+    /// Publishes the status of one output.
     public func outputChanged(room: String, _ status: OutputStatus) {
         announce(.livestreamOutputUpdated(status), room: room)
     }
 
-    /// Tells those who follow a room what an operator should know of its livestream, which goes on.
+    /// Publishes a warning about a room's running livestream.
     public func livestreamWarned(room: String, _ warning: LivestreamWarning) {
         announce(.livestreamWarning(warning), room: room)
     }
 
-    /// Tells those who follow a room why its livestream or its HLS failed.
+    /// Publishes the failure of a room's livestream or HLS.
     public func livestreamFailed(room: String, _ error: StageError) {
         announce(.livestreamError(error), room: room)
     }
 
-    /// Tells those who follow a room how its HLS is doing.
+    /// Publishes a room's HLS status.
     public func hlsChanged(room: String, _ status: HLSStatus) {
         announce(.hlsStateChanged(status), room: room)
     }
 
-    /// Tells those who follow a room of a file that was put into it.
+    /// Publishes a file that was stored in a room.
     public func assetStored(room: String, _ asset: Asset) {
         announce(.assetStored(asset), room: room)
     }
 
-    /// Tells those who follow a room of a file that was taken out of it.
+    /// Publishes a file that was removed from a room.
     public func assetRemoved(room: String, _ asset: Asset) {
         announce(.assetRemoved(asset), room: room)
     }
 
-    /// Says how many viewers a room has now; those who follow it are told of a change within a second or so.
+    /// Updates a room's viewer count; readers receive a change within about a second.
     ///
-    /// To be called as often as the number may have changed; they are told once a second at most.
+    /// Call it whenever the count may have changed; events are sent once a second at most.
     public func viewershipChanged(room: String, viewers: Int) {
         state.withLock { state in
-            // Nobody follows a room that is forgotten.
-            _ = try? state.change(room) { $0.viewershipPacing.changed(to: viewers) }
+            // A room that was evicted has no readers.
+            _ = try? state.change(room) { $0.viewershipThrottle.changed(to: viewers) }
         }
     }
 
@@ -195,21 +195,21 @@ extension RoomDirectory {
         defer { deliver() }
         state.withLock { state in
             let now = clock.now
-            // Nobody follows a room that is forgotten.
+            // A room that was evicted has no readers.
             _ = try? state.change(room) { $0.announce(payload, at: now) }
         }
     }
 
-    /// Hands out the events in the outbox.
+    /// Delivers the events in the outbox.
     ///
-    /// One thread does so at a time; what others add meanwhile it hands out too, so that everybody sees one order.
+    /// One thread delivers at a time, including events that others add meanwhile, so that all recipients see one order.
     func deliver() {
         guard state.withLock({ $0.beginDelivery() }) else { return }
         while let delivery = state.withLock({ $0.nextDelivery() }) {
             for observer in delivery.observers {
                 observer(delivery.event)
             }
-            // A reader that does not stay has finished its stream, and so is taken off the list.
+            // A reader that ends has finished its stream, which removes it.
             for reader in delivery.readers.values { _ = reader.offer(delivery.event) }
             for user in delivery.users.values { _ = user.offer(delivery.event) }
         }
@@ -217,7 +217,7 @@ extension RoomDirectory {
 }
 
 extension Room {
-    /// Whose own stream a reader's is; with the right session, its being open is a sign of life.
+    /// Returns the sid of a stream's owner; with a valid session, the open stream counts as signalling.
     fileprivate mutating func reader(
         _ reference: String?,
         sessionID: String?,
@@ -232,13 +232,13 @@ extension Room {
 }
 
 extension DirectoryState {
-    /// - Throws: 53006 when too many streams are open, or the process goes: one that was opened now would hold its end up.
+    /// - Throws: 53006 at the limit of open streams, or when the process exits: a new stream would delay its end.
     fileprivate func admitReader() throws(StageError) {
         if isClosing { throw .serverBusy(retryAfter: 1) }
         guard readerCount < settings.maximumReaders else { throw .serverBusy(retryAfter: 5) }
     }
 
-    /// The invitations that ring for somebody, as they would have been told.
+    /// The ringing invitations of an identity, as events.
     fileprivate func ringing(for identity: String, at now: Double) -> [StageEvent] {
         rooms.values.filter { $0.status == .inProgress }.flatMap { room in
             room.invitations.ringing(for: identity, at: now).map { invitation in

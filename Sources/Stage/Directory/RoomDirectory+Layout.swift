@@ -1,11 +1,11 @@
 import Synchronization
 
-/// What is on air, and what would be.
+/// The current layout, and previews.
 extension RoomDirectory {
-    /// Hosts that a preview describes at most.
-    public static let mostPreviewedHosts = 50
+    /// The maximum number of hosts in a preview.
+    public static let maximumPreviewedHosts = 50
 
-    /// Arranges a room's tiles differently from now on.
+    /// Sets a room's layout.
     ///
     /// - Throws: 53106, or 3073 naming the field.
     @discardableResult
@@ -13,11 +13,11 @@ extension RoomDirectory {
         try setLayout(room: room) { $0 = layout }
     }
 
-    /// Changes some of a room's layout settings; of two callers neither undoes what the other did.
+    /// Changes some of a room's layout settings atomically.
     ///
     /// - Parameters:
     ///   - room: Unique name or sid.
-    ///   - change: Called once with the settings there are; what it throws is thrown, and nothing changes.
+    ///   - change: Called once with the current settings; its error is rethrown, and nothing changes.
     /// - Throws: 53106, or 3073 naming the field.
     @discardableResult
     public func setLayout(
@@ -34,13 +34,13 @@ extension RoomDirectory {
         }
     }
 
-    /// The tiles that some settings would give; nothing on air changes.
+    /// Returns the tiles of other settings or hosts; the layout on air does not change.
     ///
     /// - Parameters:
     ///   - room: Unique name or sid; its canvas is used.
-    ///   - settings: Nil stands for the room's own.
-    ///   - hosts: In join order, each sid once, as if the room began with them; nil stands for the room's own hosts in
-    ///     the places they have.
+    ///   - settings: Nil for the room's own.
+    ///   - hosts: In join order, each sid once, without previous placements; nil for the room's own hosts in their
+    ///     placements.
     /// - Throws: 53106, or 3073 naming `grid_size` or `hosts`.
     public func previewLayout(
         room: String,
@@ -49,8 +49,8 @@ extension RoomDirectory {
     ) throws(StageError) -> LayoutView {
         try settings?.validate(path: "")
         if let hosts {
-            guard hosts.count <= Self.mostPreviewedHosts else {
-                throw .invalidParameter("hosts", "must be at most \(Self.mostPreviewedHosts)")
+            guard hosts.count <= Self.maximumPreviewedHosts else {
+                throw .invalidParameter("hosts", "must be at most \(Self.maximumPreviewedHosts)")
             }
             guard Set(hosts.map(\.sid)).count == hosts.count else {
                 throw .invalidParameter("hosts", "must name each host once")
@@ -60,7 +60,7 @@ extension RoomDirectory {
         var roomSettings = room.settings
         roomSettings.layout = settings ?? roomSettings.layout
         let planner = LayoutPlanner(roomSettings)
-        guard let hosts else { return planner.plan(room.layoutHosts, previous: room.roomLayout.places).layout }
+        guard let hosts else { return planner.plan(room.layoutHosts, previous: room.roomLayout.placements).layout }
         return planner.plan(hosts).layout
     }
 }

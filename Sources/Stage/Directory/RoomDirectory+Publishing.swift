@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Hosts' media: what ingest asks and tells, from its event loops.
+/// Hosts' media: the calls of ingest, from its event loops.
 extension RoomDirectory {
-    /// Checks a presented stream key, with or without the suffix for the screen.
+    /// Validates a stream key, with or without the suffix for the screen.
     ///
-    /// Costs two SHA-256 of some 80 bytes; a wrong secret takes as long as an unknown key.
+    /// Computes two SHA-256 of some 80 bytes; a wrong secret takes as long as an unknown key.
     public func authorizePublish(streamKey: String) -> Result<PublishGrant, PublishRefusal> {
         let isScreen = streamKey.hasSuffix(StreamKey.screenSuffix)
         let bare = isScreen ? String(streamKey.dropLast(StreamKey.screenSuffix.count)) : streamKey
@@ -29,9 +29,9 @@ extension RoomDirectory {
         }
     }
 
-    /// A connection begins to publish; of two with the same key the newer one wins.
+    /// Registers a connection that starts to publish; the newer of two with the same key wins.
     ///
-    /// - Parameter connection: A number that no other connection of this process has or had.
+    /// - Parameter connection: A number that is unique in this process.
     @discardableResult
     public func publishBegan(_ grant: PublishGrant, connection: UInt64) -> PublishAdmission {
         defer { deliver() }
@@ -44,17 +44,17 @@ extension RoomDirectory {
         }
     }
 
-    /// A publishing connection carries something else than before; with neither sound nor pictures it is silent.
+    /// Updates what a publishing connection carries; without audio and video it is silent.
     ///
-    /// To be told at once when media begins, and after three seconds without it when it stops. What arrives counts, whether
-    /// or not the grant's gate lets it pass.
+    /// Called at once when media starts, and after three seconds without it when it stops. Arriving media counts,
+    /// whether or not the grant's gate passes it.
     ///
-    /// Told by an older connection than the newest, it changes nothing.
+    /// A call for an older connection than the newest has no effect.
     public func publishChanged(_ grant: PublishGrant, connection: UInt64, media: PublishedMedia) {
         defer { deliver() }
         state.withLock { state in
             let now = clock.now
-            // A room that is forgotten has nothing to change.
+            // A room that was evicted has no state to change.
             _ = try? state.change(grant.roomSID) { room in
                 room.publishChanged(
                     grant.source,
@@ -67,28 +67,28 @@ extension RoomDirectory {
         }
     }
 
-    /// What a host's encoder wanted to publish, or publishes, is refused; those who follow the room are told why.
+    /// Publishes the refusal of a host's encoder to the room's readers.
     ///
-    /// An encoder that tries again and again is told of every few seconds.
+    /// Repeated refusals are published every few seconds.
     public func publishRefused(_ grant: PublishGrant, because error: StageError) {
         defer { deliver() }
         state.withLock { state in
             let now = clock.now
-            // A room that is forgotten has nobody to tell.
+            // A room that was evicted has no readers.
             _ = try? state.change(grant.roomSID) { $0.publishRefused(by: grant.participantSID, error, at: now) }
         }
     }
 
-    /// A publishing connection is gone; the host keeps the place.
+    /// Unregisters a publishing connection; the host keeps its tile.
     ///
-    /// Told by an older connection than the newest, it changes nothing.
+    /// A call for an older connection than the newest has no effect.
     ///
-    /// - Parameter isLost: The connection broke; false when its encoder took leave.
+    /// - Parameter isLost: The connection broke; false when its encoder disconnected cleanly.
     public func publishEnded(_ grant: PublishGrant, connection: UInt64, isLost: Bool = true) {
         defer { deliver() }
         state.withLock { state in
             let now = clock.now
-            // A room that is forgotten has nothing to change.
+            // A room that was evicted has no state to change.
             _ = try? state.change(grant.roomSID) { room in
                 room.publishEnded(
                     grant.source,

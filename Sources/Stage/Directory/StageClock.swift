@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Dates that never step back: the wall clock is read once, and moved on by the monotonic clock.
+/// Dates that never step back: the wall clock is read once and advanced by the monotonic clock.
 struct StageClock: Sendable {
     private let clock: any MonotonicClock
     private let origin: MonotonicTime

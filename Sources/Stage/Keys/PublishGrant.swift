@@ -1,4 +1,4 @@
-/// The right to publish as one source of one host, given for a stream key.
+/// The permission to publish one source of one host, granted for a stream key.
 public struct PublishGrant: Sendable {
     /// The room.
     public let roomSID: String
@@ -8,11 +8,11 @@ public struct PublishGrant: Sendable {
     public let participantSID: String
     /// The host's identity.
     public let identity: String
-    /// What the connection stands for.
+    /// The source that the connection publishes.
     public let source: PublishSource
-    /// Says for each packet whether it may pass; it follows the stage by itself.
+    /// The gate that passes or drops each packet; it follows the room's state.
     public let gate: TrackGate
-    /// What the host's call settings allow; as far as they leave something open, ingest's own limits count alone.
+    /// The limits of the host's call settings; nil limits leave ingest's own limits in force.
     public let limits: PublishLimits
 }
 
@@ -22,9 +22,55 @@ extension PublishGrant: Hashable {
         left.participantSID == right.participantSID && left.source == right.source && left.roomSID == right.roomSID
     }
 
-    /// Hashes what makes grants the same.
+    /// Hashes the participant and the source.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(participantSID)
         hasher.combine(source)
+    }
+}
+
+/// The result of a publish request.
+public enum PublishAdmission: Sendable, Equatable {
+    /// The connection is the publisher; `replacing` is the previous connection, which is to be closed.
+    case accepted(replacing: UInt64?)
+    /// The grant is not valid any more: the host left, changed the mode, or the room ended.
+    case refused(PublishRefusal)
+}
+
+/// The reason for refusing a stream key.
+public enum PublishRefusal: Error, Sendable, Equatable {
+    /// The key is unknown, or its participant left.
+    case unknownKey
+    /// The participant is not a host: RECV_ONLY and SIGNALLING_ONLY do not publish.
+    case wrongMode
+    case roomEnded
+    /// The host's media crashed the mixer repeatedly; its media is refused for these seconds.
+    case quarantined(seconds: Int)
+
+    /// The refusal as an API error.
+    public var error: StageError {
+        switch self {
+        case .unknownKey: .participantNotFound
+        case .wrongMode: .notAHost
+        case .roomEnded: .roomNotFound
+        case .quarantined(let seconds): .hostQuarantined(seconds: seconds)
+        }
+    }
+}
+
+/// The limits of one host connection, from the host's call settings.
+public struct PublishLimits: Sendable, Hashable {
+    /// Video and audio together, in kb/s; nil without a limit.
+    public let bitrate: Int?
+    /// The longer side of the video, in pixels; nil without a limit.
+    public let longerSide: Int?
+    /// The shorter side of the video, in pixels; nil without a limit.
+    public let shorterSide: Int?
+
+    init(_ settings: CallSettings) {
+        bitrate = settings.maximumBitrate
+        let sides = [settings.width, settings.height].compactMap(\.self)
+        longerSide = sides.count == 2 ? sides.max() : nil
+        shorterSide = sides.count == 2 ? sides.min() : nil
     }
 }

@@ -1,19 +1,19 @@
-/// An access token that is not accepted any more, remembered for as long as it would have been good.
+/// A revoked access token, retained until it expires.
 public struct RevokedToken: Sendable, Hashable {
-    /// The token's own id (`jti`), or for a token without one `sha256-` and the digest of what is signed of it.
+    /// The token's id (`jti`), or `sha256-` and the digest of the signed part for a token without one.
     public var id: String
-    /// Who the token was for; nil where it was revoked by its id alone.
+    /// The token's identity; nil where it was revoked by its id alone.
     public var identity: String?
-    /// What kind of bearer the token was for; nil where it was revoked by its id alone.
+    /// The token's role; nil where it was revoked by its id alone.
     public var role: String?
-    /// When it was revoked, in seconds since 1970.
+    /// The revocation time in seconds since 1970.
     public var revokedAt: Double
     /// The name of the operator who revoked it.
     public var revokedBy: String
-    /// After this moment the token would not be accepted anyway, in seconds since 1970.
+    /// The token's expiry in seconds since 1970.
     public var expiresAt: Double
 
-    /// Makes an entry of the list.
+    /// Creates an entry.
     public init(
         id: String,
         identity: String? = nil,
@@ -31,12 +31,12 @@ public struct RevokedToken: Sendable, Hashable {
     }
 }
 
-/// Keeps the list of revoked tokens over a restart.
+/// Stores the list of revoked tokens across restarts.
 public protocol RevokedTokenStoring: Sendable {
-    /// Writes the whole list in place of the one before; returns when it is on disk.
+    /// Replaces the stored list; returns when it is on disk.
     ///
-    /// - Parameter tokens: Asked for when it is written, so that of several changes the last one counts. It is given what
-    ///   an earlier process wrote and could not be read until now, and takes that in; mostly nothing.
-    /// - Throws: What keeps it from being written.
+    /// - Parameter tokens: Called at the time of writing, so that the latest of several changes counts. Its argument is
+    ///   the list of an earlier process that could not be read until now, to be merged; usually empty.
+    /// - Throws: The reason of a failed write.
     func save(_ tokens: @escaping @Sendable (_ found: [RevokedToken]) -> [RevokedToken]) async throws
 }

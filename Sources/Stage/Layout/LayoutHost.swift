@@ -1,27 +1,27 @@
-/// A host as the layout needs to know it.
+/// A host as input of the layout.
 public struct LayoutHost: Sendable, Hashable {
     /// The participant's sid.
     public var sid: String
     /// The name on the tile.
     public var label: String
-    /// The camera is seen.
+    /// Whether the camera is visible.
     public var hasCamera: Bool
-    /// A screen is seen.
+    /// Whether a screen is visible.
     public var hasScreen: Bool
-    /// The microphone is heard.
+    /// Whether the microphone is on.
     public var isMicOn: Bool
-    /// The picture that stands for the host while the camera is off: an asset's id; nil without one.
+    /// The asset id of the image shown while the camera is off; nil without one.
     public var avatar: String?
-    /// Which of the host's pictures everybody's pin is about; nil without one.
+    /// The type of the pin for all; nil without one.
     public var pin: PinType?
-    /// When the pin was set, on any scale; the newest pin comes first.
+    /// The time of the pin, on any scale; the newest pin comes first.
     public var pinnedAt: Double
-    /// Has the floor.
+    /// Whether the host is the dominant speaker.
     public var isDominantSpeaker: Bool
-    /// Rises with how lately the host had the floor; nil for one who never had it.
+    /// Increases with the time of the last turn as dominant speaker; nil for a host that never was.
     public var speakingOrder: Int?
 
-    /// Makes a host; what is not named is off.
+    /// Creates a host; omitted values are off.
     public init(
         sid: String,
         label: String,
@@ -46,13 +46,13 @@ public struct LayoutHost: Sendable, Hashable {
         self.speakingOrder = speakingOrder
     }
 
-    /// What the tile shows: a screen takes the camera's place.
+    /// The source of the tile: a screen replaces the camera.
     public var source: Tile.Source {
         if hasScreen { return .screen }
         return hasCamera ? .camera : .placeholder
     }
 
-    /// Whether there is a pin on something that is there: a pin on a screen waits until one is shared.
+    /// Whether a pin applies now: a pin on a screen applies only while one is shared.
     var isPinned: Bool {
         switch pin {
         case nil: false
@@ -61,14 +61,14 @@ public struct LayoutHost: Sendable, Hashable {
         }
     }
 
-    /// Whether a screen is shared, and the pin is about it.
+    /// Whether a screen is shared and pinned.
     var isScreenPinned: Bool {
         hasScreen && (pin == .screen || pin == .screenAndCamera)
     }
 }
 
 extension LayoutHost: RankedParticipant {
-    /// The host's place in an order of participants.
+    /// The host's sort key.
     public var order: ParticipantOrder {
         ParticipantOrder(
             id: sid,

@@ -1,17 +1,17 @@
-/// A room's tiles as time goes on: who sits where, what is on air, and what was last told of it.
+/// A room's layout over time: placements, tiles, and the last announced layout.
 struct RoomLayout: Sendable {
-    private(set) var places = LayoutPlaces()
+    private(set) var placements = TilePlacements()
     private(set) var tiles: [Tile] = []
-    private var told: LayoutView?
-    /// Since when the same hosts wait for their turn.
-    private var turnedAt: Double?
+    private var lastAnnounced: LayoutView?
+    /// Since when the same hosts are hidden.
+    private var rotatedAt: Double?
 
-    /// The index of a participant's tile; nil without one.
+    /// Returns the index of a participant's tile; nil without one.
     func position(of sid: String) -> Int? {
         tiles.first { $0.participantSID == sid }?.position
     }
 
-    /// What is on air with some settings.
+    /// Returns the current layout with some settings.
     func view(_ settings: RoomSettings) -> LayoutView {
         LayoutView(
             settings: settings.layout,
@@ -21,54 +21,86 @@ struct RoomLayout: Sendable {
         )
     }
 
-    /// Brings the tiles in line with the hosts, who are in join order.
+    /// Updates the tiles from the hosts, which are in join order.
     mutating func arrange(_ hosts: [LayoutHost], _ settings: RoomSettings) {
-        let plan = LayoutPlanner(settings).plan(hosts, previous: places)
+        let plan = LayoutPlanner(settings).plan(hosts, previous: placements)
         tiles = plan.layout.tiles
-        places = plan.places
+        placements = plan.places
     }
 
-    /// Lets those without a tile take turns with those who have one, when it is time.
+    /// Rotates hidden hosts in, when the interval has passed.
     ///
-    /// - Returns: Whether they did.
-    mutating func turn(_ hosts: [LayoutHost], _ settings: RoomSettings, at now: Double) -> Bool {
+    /// - Returns: Whether the tiles rotated.
+    mutating func rotate(_ hosts: [LayoutHost], _ settings: RoomSettings, at now: Double) -> Bool {
         guard settings.layout.rotation > 0, hosts.count > tiles.count else {
-            turnedAt = nil
+            rotatedAt = nil
             return false
         }
-        guard let since = turnedAt else {
-            turnedAt = now
+        guard let since = rotatedAt else {
+            rotatedAt = now
             return false
         }
         guard now - since >= Double(settings.layout.rotation) else { return false }
-        turnedAt = now
-        let plan = LayoutPlanner(settings).plan(hosts, previous: places, isTurning: true)
+        rotatedAt = now
+        let plan = LayoutPlanner(settings).plan(hosts, previous: placements, isRotating: true)
         tiles = plan.layout.tiles
-        places = plan.places
+        placements = plan.places
         return true
     }
 
-    /// What is on air, if it is not what was told last; from now on it is.
-    mutating func takeChange(_ settings: RoomSettings) -> LayoutView? {
+    /// Returns the current layout if it differs from the last announced one, and records it as announced.
+    mutating func changeToAnnounce(_ settings: RoomSettings) -> LayoutView? {
         let view = view(settings)
-        guard view != told else { return nil }
-        told = view
+        guard view != lastAnnounced else { return nil }
+        lastAnnounced = view
         return view
     }
 
-    /// One's place, on air or kept in mind, goes to the same person under a new sid.
+    /// Transfers the position of a participant to its new sid.
     mutating func replace(_ old: String, with new: String) {
-        places.replace(old, with: new)
+        placements.replace(old, with: new)
     }
 
-    /// Takes over the places of the room's life before a restart; they count from the next `arrange`.
-    mutating func restore(_ places: LayoutPlaces) {
-        self.places = places
+    /// Restores stored placements; they apply from the next `arrange`.
+    mutating func restore(_ placements: TilePlacements) {
+        self.placements = placements
     }
 }
 
 extension LayoutPlanner {
     init(_ settings: RoomSettings) {
         self.init(settings: settings.layout, width: settings.program.width, height: settings.program.height)
+    }
+}
+
+/// The positions of a room's hosts in the previous layout; a new layout moves as few as possible.
+public struct TilePlacements: Sendable, Hashable, Codable {
+    /// Sids by grid position; updated in every layout, so that the grid is stable across changes.
+    public internal(set) var seats: [String]
+    /// The layout that `main` and `others` belong to.
+    public internal(set) var kind: LayoutSettings.Kind?
+    /// The sid in the large tile; nil without one.
+    public internal(set) var main: String?
+    /// Sids beside the large tile, or the visible part of a grid.
+    public internal(set) var others: [String]
+    /// The last sid that rotated in; nil without rotation.
+    public internal(set) var lastInTurn: String?
+    /// The order in which sids became visible; nil as long as all are visible.
+    public internal(set) var cameIntoView: [String: Int]?
+
+    /// Creates empty placements.
+    public init() {
+        seats = []
+        main = nil
+        others = []
+    }
+
+    /// Replaces a sid.
+    mutating func replace(_ old: String, with new: String) {
+        seats = seats.map { $0 == old ? new : $0 }
+        others = others.map { $0 == old ? new : $0 }
+        if main == old { main = new }
+        if let moment = cameIntoView?.removeValue(forKey: old) { cameIntoView?[new] = moment }
+        if lastInTurn == old { lastInTurn = new }
     }
 }

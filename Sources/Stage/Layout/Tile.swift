@@ -1,40 +1,40 @@
-/// One place of the program's picture, and what is shown there.
+/// A tile of the program's video.
 public struct Tile: Sendable, Hashable, Codable {
-    /// What fills a tile.
+    /// The source of a tile's video.
     public enum Source: String, Sendable, Hashable, Codable {
         case camera
         case screen
         case placeholder
     }
 
-    /// How a picture is fitted into its tile.
+    /// The fit of a frame in its tile.
     public enum ScaleMode: String, Sendable, Hashable, Codable {
-        /// The tile is covered; what juts out is cropped.
+        /// The frame covers the tile and is cropped.
         case fill
-        /// The whole picture is seen; what is left of the tile stays black.
+        /// The whole frame is visible; the rest of the tile is black.
         case fit
     }
 
     /// Index in row-major order; the large tile, where there is one, is the first.
     public var position: Int
-    /// Whose tile it is.
+    /// The sid of the tile's host.
     public var participantSID: String
-    /// What is shown.
+    /// The source of the video.
     public var source: Source
-    /// Where it lies on the canvas.
+    /// The rectangle on the canvas.
     public var rectangle: TileRectangle
-    /// How the picture is fitted.
+    /// The fit of the frame.
     public var scaleMode: ScaleMode
     /// The host's display name.
     public var label: String
-    /// Whether the host's microphone is heard.
+    /// Whether the host's microphone is on.
     public var isMicOn: Bool
-    /// The picture that stands for the host while the camera is off: an asset's id; nil without one.
+    /// The asset id of the image shown while the camera is off; nil without one.
     public var avatar: String?
-    /// It is one of the small tiles beside a large one.
+    /// Whether the tile is one of the small ones beside a large one.
     public var isInStrip: Bool
 
-    /// Makes a tile.
+    /// Creates a tile.
     public init(
         position: Int,
         participantSID: String,
@@ -55,5 +55,30 @@ public struct Tile: Sendable, Hashable, Codable {
         self.isMicOn = isMicOn
         self.avatar = avatar
         self.isInStrip = isInStrip
+    }
+}
+
+/// A room's layout at one moment: settings, canvas and tiles.
+public struct LayoutView: Sendable, Hashable {
+    /// The layout settings.
+    public var settings: LayoutSettings
+    /// Canvas width in pixels.
+    public var width: Int
+    /// Canvas height in pixels.
+    public var height: Int
+    /// In order of position.
+    public var tiles: [Tile]
+
+    /// The effective orientation.
+    public var orientation: Orientation {
+        settings.orientation ?? Orientation(width: width, height: height)
+    }
+
+    /// Creates a layout from its parts.
+    public init(settings: LayoutSettings, width: Int, height: Int, tiles: [Tile]) {
+        self.settings = settings
+        self.width = width
+        self.height = height
+        self.tiles = tiles
     }
 }

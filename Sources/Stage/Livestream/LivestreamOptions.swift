@@ -1,26 +1,26 @@
-/// What is asked for when a livestream is started, with the defaults and bounds of what may be asked.
+/// The options of a livestream, with their defaults and bounds.
 ///
-/// A room's program is made once for all who watch, so size and rates are demands that the program must meet, not wishes
-/// that would change it. The two times are the livestream's own.
+/// A room's program is encoded once for all viewers, so size and rates are requirements that the program must meet.
+/// The two durations belong to the livestream.
 public struct LivestreamOptions: Sendable, Hashable {
-    /// A named size; 1080p where neither it nor a size is given.
+    /// A named size; 1080p without a name or a size.
     public var quality: ProgramQuality?
-    /// Pixels across, even, 160 to 1920.
+    /// Width in pixels, even, 160 to 1920.
     public var width: Int?
-    /// Pixels down, even, 90 to 1920.
+    /// Height in pixels, even, 90 to 1920.
     public var height: Int?
-    /// Pictures per second, 1 to 60.
+    /// Frames per second, 1 to 60.
     public var frameRate: FrameRate?
     /// Video kilobits per second, 10 to 10 000.
     public var videoBitrate: Int?
     /// Audio kilobits per second, 10 to 320.
     public var audioBitrate: Int?
-    /// Seconds after which a started livestream stops by itself, 1 to 86 400.
+    /// Seconds after which the livestream stops, 1 to 86 400.
     public var maximumDuration: Int
-    /// Seconds with every host's mic and camera off after which it stops by itself, 1 to 86 400.
+    /// Seconds with every host's microphone and camera off after which the livestream stops, 1 to 86 400.
     public var minimumIdleTimeout: Int
 
-    /// Makes options; what is left out is not asked for, or has its default.
+    /// Creates options; omitted values are not required, or have their defaults.
     public init(
         quality: ProgramQuality? = nil,
         width: Int? = nil,
@@ -41,15 +41,15 @@ public struct LivestreamOptions: Sendable, Hashable {
         self.minimumIdleTimeout = minimumIdleTimeout
     }
 
-    // MARK: With the defaults
+    // MARK: Effective values
 
-    /// The width asked for, or that of the quality.
+    /// The required width, or that of the quality.
     public var effectiveWidth: Int { width ?? effectiveQuality.width }
-    /// The height asked for, or that of the quality.
+    /// The required height, or that of the quality.
     public var effectiveHeight: Int { height ?? effectiveQuality.height }
-    /// The rate of pictures asked for, or 30.
+    /// The required frame rate, or 30.
     public var effectiveFrameRate: FrameRate { frameRate ?? FrameRate(30) }
-    /// The video rate asked for, or the one that suits the size and the rate of pictures.
+    /// The required video bitrate, or the default for the size and the frame rate.
     public var effectiveVideoBitrate: Int {
         videoBitrate
             ?? ProgramQuality.videoBitrate(
@@ -58,19 +58,19 @@ public struct LivestreamOptions: Sendable, Hashable {
                 frameRate: effectiveFrameRate
             )
     }
-    /// The audio rate asked for, or 128.
+    /// The required audio bitrate, or 128.
     public var effectiveAudioBitrate: Int { audioBitrate ?? 128 }
 
-    /// The quality asked for, or the largest one that fits into the size asked for.
+    /// The required quality, or the largest one that fits into the required size.
     private var effectiveQuality: ProgramQuality {
         if let quality { return quality }
         guard let shorter = [width, height].compactMap({ $0 }).min() else { return .fullHD }
         return ProgramQuality.allCases.first { $0.height <= shorter } ?? .low
     }
 
-    // MARK: Checks
+    // MARK: Validation
 
-    /// Checks every value against its range; names in errors are those of the control API.
+    /// Validates every value; names in errors are those of the control API.
     ///
     /// - Throws: 3073 with the field's name and its range.
     public func validate() throws(StageError) {
@@ -91,9 +91,9 @@ public struct LivestreamOptions: Sendable, Hashable {
         try StageError.check(minimumIdleTimeout, in: 1...86_400, field: "min_idle_timeout")
     }
 
-    /// Checks that the program is what was asked for; what was not asked for may be anything.
+    /// Checks that the program meets the requirements.
     ///
-    /// - Throws: 3073 with the field's name and what the program has.
+    /// - Throws: 3073 with the field's name and the program's value.
     public func requireMatch(_ program: ProgramConfiguration) throws(StageError) {
         let shorter = min(program.width, program.height)
         if let quality, quality.height != shorter { throw Self.mismatch("quality", "\(shorter)p") }

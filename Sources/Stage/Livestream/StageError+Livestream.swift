@@ -1,4 +1,4 @@
-// What can go wrong with a livestream or with HLS beside the refusals in the catalogue.
+// Errors of livestreams and HLS beside those of the catalogue.
 
 // MARK: Livestreams
 
@@ -6,7 +6,7 @@ extension StageError {
     /// 3055: a start or a stop is under way.
     public static let livestreamInFlight = inFlight("livestream")
 
-    /// 4030: the gateway pushes as many rooms as it may.
+    /// 4030: the gateway has the maximum number of livestreams.
     public static let livestreamLimitReached = StageError(
         code: 4030,
         name: "MAX_LIVESTREAM_LIMIT_REACHED_ON_ORGANIZATION",
@@ -29,7 +29,7 @@ extension StageError {
         )
     }
 
-    /// 5002: every output was lost for good.
+    /// 5002: every output was lost.
     public static func livestreamLost(_ detail: String) -> StageError {
         StageError(
             code: 5002,
@@ -46,7 +46,7 @@ extension StageError {
 // MARK: HLS
 
 extension StageError {
-    /// 3054: it already runs, and by command.
+    /// 3054: HLS was started by command before.
     public static let hlsAlreadyStarted = StageError(
         code: 3054,
         name: "HLS_ALREADY_STARTED",
@@ -59,7 +59,7 @@ extension StageError {
     /// 3055: a start or a stop is under way.
     public static let hlsInFlight = inFlight("HLS")
 
-    /// 4016: nothing became playable.
+    /// 4016: the playlist did not become playable.
     public static func hlsNotStarted(_ detail: String) -> StageError {
         StageError(
             code: 4016,
@@ -72,7 +72,7 @@ extension StageError {
         )
     }
 
-    /// 4017: nothing runs that could be stopped, or it did not end.
+    /// 4017: HLS does not run, or its end failed.
     public static func hlsNotStopped(_ detail: String) -> StageError {
         StageError(
             code: 4017,
@@ -84,7 +84,7 @@ extension StageError {
         )
     }
 
-    /// 5003: it ran and broke.
+    /// 5003: HLS failed while running.
     public static func hlsFailed(_ detail: String) -> StageError {
         StageError(
             code: 5003,
@@ -97,7 +97,7 @@ extension StageError {
         )
     }
 
-    /// 4015: a livestream has an output for as long as it runs.
+    /// 4015: a running livestream needs an output.
     public static let lastOutput = StageError(
         code: 4015,
         name: "INVALID_LIVESTREAM_CONFIG",

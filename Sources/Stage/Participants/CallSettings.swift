@@ -1,31 +1,31 @@
-/// What a client begins with: its devices, and how much it would send at most.
+/// The initial settings of a client: its devices and the limits of what it sends.
 ///
-/// In a request nil leaves the choice to the gateway; in an answer nothing is nil that the gateway has decided.
+/// In a request nil leaves the choice to the gateway; in a response no value that the gateway decided is nil.
 public struct CallSettings: Sendable, Hashable, Codable {
-    /// Which camera of a phone.
+    /// The camera of a phone.
     public enum CameraPosition: String, Sendable, Hashable, Codable {
         case front
         case back
     }
 
-    /// The microphone is to be published; false keeps what an encoder sends of it off the air.
+    /// Whether the microphone is published; false drops an encoder's audio.
     public var isAudioOn: Bool?
-    /// The camera is to be published; false keeps what an encoder sends of it off the air.
+    /// Whether the camera is published; false drops an encoder's video.
     public var isVideoOn: Bool?
-    /// Sound comes from the loudspeaker.
+    /// Whether audio is played on the loudspeaker.
     public var isSpeakerOn: Bool?
-    /// Sound is played at all.
+    /// Whether audio is played.
     public var isAudioOutputOn: Bool?
-    /// Which camera.
+    /// The camera.
     public var cameraPosition: CameraPosition?
-    /// Picture and sound together, in kb/s.
+    /// Video and audio together, in kb/s.
     public var maximumBitrate: Int?
-    /// Pixels of a picture's width.
+    /// Video width in pixels.
     public var width: Int?
-    /// Pixels of a picture's height.
+    /// Video height in pixels.
     public var height: Int?
 
-    /// Makes settings; what is not named is left to the gateway.
+    /// Creates settings; omitted values are left to the gateway.
     public init(
         isAudioOn: Bool? = nil,
         isVideoOn: Bool? = nil,
@@ -46,7 +46,7 @@ public struct CallSettings: Sendable, Hashable, Codable {
         self.height = height
     }
 
-    /// These, and where they leave a device open what `defaults` say of it.
+    /// Returns the settings with devices completed from `defaults`.
     public func filled(from defaults: CallSettings?) -> CallSettings {
         var settings = self
         settings.isAudioOn = isAudioOn ?? defaults?.isAudioOn
@@ -57,7 +57,7 @@ public struct CallSettings: Sendable, Hashable, Codable {
         return settings
     }
 
-    /// What really holds: wishes within the gateway's limits, and everything on where nobody said otherwise.
+    /// Returns the effective settings: requests within the gateway's limits, and omitted devices on.
     public func effective(within limits: HostLimits = HostLimits()) -> CallSettings {
         CallSettings(
             isAudioOn: isAudioOn ?? true,
@@ -71,7 +71,7 @@ public struct CallSettings: Sendable, Hashable, Codable {
         )
     }
 
-    /// Checks what a number can be wrong about.
+    /// Validates the numbers.
     ///
     /// - Throws: 3073 naming the field.
     func validate() throws(StageError) {
@@ -85,10 +85,27 @@ public struct CallSettings: Sendable, Hashable, Codable {
         }
     }
 
-    /// A side within the limit for the longer or the shorter edge, whichever it is.
-    private static func side(_ wanted: Int?, at axis: Int, in settings: CallSettings, _ limits: HostLimits) -> Int {
+    /// Returns a side within the limit for the longer or the shorter side, whichever it is.
+    private static func side(_ requested: Int?, at axis: Int, in settings: CallSettings, _ limits: HostLimits) -> Int {
         let isPortrait = (settings.width ?? limits.longerSide) < (settings.height ?? limits.shorterSide)
         let limit = isPortrait == (axis == 1) ? limits.longerSide : limits.shorterSide
-        return min(wanted ?? limit, limit)
+        return min(requested ?? limit, limit)
+    }
+}
+
+/// The limits of what one host may send.
+public struct HostLimits: Sendable, Hashable {
+    /// Video and audio together, in kb/s.
+    public var bitrate: Int
+    /// The longer side of the video, in pixels.
+    public var longerSide: Int
+    /// The shorter side of the video, in pixels.
+    public var shorterSide: Int
+
+    /// Creates limits; by default those of ingest.
+    public init(bitrate: Int = 12_000, longerSide: Int = 1920, shorterSide: Int = 1080) {
+        self.bitrate = bitrate
+        self.longerSide = longerSide
+        self.shorterSide = shorterSide
     }
 }

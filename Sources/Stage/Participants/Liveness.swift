@@ -1,12 +1,12 @@
-/// The signs of life of one participant, and what follows from their absence.
+/// The connection state of one participant, derived from its signalling and media.
 ///
-/// Pure rules: each sign brings its time along, and `state(at:isHost:)` says how things stand at a time. Two clocks run:
-/// one for signalling (heartbeats and the event stream), which starts with the first sign of it, and one for a host's
-/// media, which starts when media that ought to flow does not. An encoder's connection is a sign that its host is there;
-/// that media flows is known with its first packet. A host that is an encoder and nothing else has neither
-/// stream nor heartbeat; it is never given up, for its key must wait for its encoder.
+/// Pure rules: each call passes its time, and `state(at:isHost:)` returns the state at a time. Two timeouts run: one
+/// for signalling (heartbeats and the event stream), which starts with the first of them, and one for a host's media,
+/// which starts when expected media does not flow. An encoder's connection shows that its host is present; media flows
+/// with its first packet. A host with an encoder alone has neither stream nor heartbeat and is never removed, because
+/// its key must stay valid for its encoder.
 struct Liveness: Sendable {
-    /// How a participant stands at a time.
+    /// The state of a participant at a time.
     enum State: Sendable, Equatable {
         case connecting
         case connected
@@ -14,39 +14,39 @@ struct Liveness: Sendable {
         case gone(LeaveReason)
     }
 
-    /// Seconds without a sign of life until a participant counts as lost, or one that never gave any is let go.
-    static let patience = 15.0
-    /// Seconds that a lost participant has to come back.
-    static let returnPeriod = 30.0
-    /// Seconds that a participant may be without event stream as long as its latest sign of life is fresh.
-    static let streamGap = 5.0
+    /// Seconds without signalling until a participant counts as lost, or one that never signalled is removed.
+    static let signallingTimeout = 15.0
+    /// Seconds that a lost participant has to reconnect.
+    static let reconnectTimeout = 30.0
+    /// Seconds without an event stream during which a recent heartbeat keeps a participant connected.
+    static let streamReopenTimeout = 5.0
     /// Seconds until a host that announced a track must send media.
-    static let mediaPatience = 15.0
-    /// Seconds without media until a host is given up.
-    static let mediaReturnPeriod = 30.0
-    /// Seconds after which ingest says that a connection is silent.
+    static let firstMediaTimeout = 15.0
+    /// Seconds without media until a host is removed.
+    static let mediaReconnectTimeout = 30.0
+    /// Seconds after which ingest reports a connection as silent.
     static let mediaSilence = 3.0
 
     /// Whether there ever was an event stream or a heartbeat.
     private(set) var hasSession = false
-    /// Whether an encoder is connected that has sent something, or still has time to begin.
+    /// Whether an encoder is connected that has sent media or may still start.
     private(set) var isPublishing = false
-    /// Whether an encoder ever was since the participant is a host.
+    /// Whether an encoder was ever connected since the participant became a host.
     private(set) var wasPublishing = false
-    /// Whether media flows now.
+    /// Whether media currently flows.
     private(set) var isMediaFlowing = false
-    /// Since when the present wait for a first sign of life lasts.
+    /// The start of the wait for first signalling.
     private var waitingSince: Double
     /// The latest heartbeat, or the end of flowing media.
-    private var lastBeat: Double?
+    private var lastHeartbeat: Double?
     private var openStreams = 0
     private var streamOpenedAt: Double?
     private var streamClosedAt: Double?
-    /// When the process was restarted; nil once there was a sign of life since.
+    /// The time of the process restart; nil after the first signalling since.
     private var restoredAt: Double?
-    /// Since when a host has announced tracks without any media.
+    /// The time since which a host has announced tracks without media.
     private var mediaAwaitedSince: Double?
-    /// Since when media that was there is missing.
+    /// The time since which expected media is missing.
     private var mediaLostSince: Double?
 
     init(at now: Double) {
@@ -68,17 +68,17 @@ struct Liveness: Sendable {
         if openStreams == 0 { streamClosedAt = now }
     }
 
-    mutating func heard(at now: Double) {
+    mutating func heartbeatReceived(at now: Double) {
         hasSession = true
-        lastBeat = now
+        lastHeartbeat = now
         restoredAt = nil
     }
 
-    /// The participant waits for a first sign of life again, as after a change of the mode.
+    /// Restarts the wait for first signalling, as after a change of the mode.
     mutating func restart(at now: Double) {
         waitingSince = now
-        // Media was a sign of life until now.
-        if isMediaFlowing { lastBeat = now }
+        // Flowing media counted as signalling until now.
+        if isMediaFlowing { lastHeartbeat = now }
         isMediaFlowing = false
         isPublishing = false
         wasPublishing = false
@@ -86,7 +86,7 @@ struct Liveness: Sendable {
         mediaLostSince = nil
     }
 
-    /// After a restart of the process everybody is lost until they say otherwise.
+    /// Marks the participant as lost after a restart of the process.
     mutating func restored(at now: Double, hadSession: Bool, isHost: Bool) {
         hasSession = hadSession || !isHost
         wasPublishing = isHost
@@ -95,12 +95,12 @@ struct Liveness: Sendable {
 
     // MARK: Media
 
-    /// A connection was opened, or is what is left, that has not sent anything yet.
+    /// Records a connection that has not sent media yet.
     ///
-    /// - Parameter isExpected: Whether there are tracks that want media; the time for its first packet begins.
-    mutating func mediaPends(isExpected: Bool, at now: Double) {
-        // It was a sign of life until now.
-        if isMediaFlowing { lastBeat = now }
+    /// - Parameter isExpected: Whether tracks expect media; then the timeout of the first packet starts.
+    mutating func mediaPending(isExpected: Bool, at now: Double) {
+        // Flowing media counted as signalling until now.
+        if isMediaFlowing { lastHeartbeat = now }
         isMediaFlowing = false
         isPublishing = true
         wasPublishing = true
@@ -108,7 +108,7 @@ struct Liveness: Sendable {
         mediaLostSince = nil
     }
 
-    mutating func mediaFlows() {
+    mutating func mediaStarted() {
         restoredAt = nil
         isMediaFlowing = true
         isPublishing = true
@@ -117,18 +117,18 @@ struct Liveness: Sendable {
         mediaLostSince = nil
     }
 
-    /// Media stopped.
+    /// Records the end of flowing media.
     ///
-    /// - Parameter isMissed: Whether it ought to flow, since `since`.
+    /// - Parameter isMissed: Whether media is expected, since `since`.
     mutating func mediaStopped(isMissed: Bool, since: Double, at now: Double) {
-        // It was a sign of life until now.
-        if isMediaFlowing { lastBeat = now }
+        // Flowing media counted as signalling until now.
+        if isMediaFlowing { lastHeartbeat = now }
         isMediaFlowing = false
         isPublishing = false
         if isMissed { mediaLostSince = mediaLostSince ?? since }
     }
 
-    /// Some track wants media, or none does any more; told after each change of the tracks.
+    /// Updates whether any track expects media; called after each change of the tracks.
     mutating func mediaIsExpected(_ isExpected: Bool, at now: Double) {
         guard !isMediaFlowing else { return }
         if isExpected {
@@ -139,21 +139,21 @@ struct Liveness: Sendable {
         }
     }
 
-    // MARK: The verdict
+    // MARK: State
 
     func state(at now: Double, isHost: Bool) -> State {
         guard hasSession else { return stateWithoutSession(at: now, isHost: isHost) }
         if isHost {
-            if let mediaAwaitedSince, now - mediaAwaitedSince >= Self.mediaPatience { return .gone(.mediaTimeout) }
-            if let mediaLostSince, now - mediaLostSince >= Self.mediaReturnPeriod { return .gone(.mediaTimeout) }
+            if let mediaAwaitedSince, now - mediaAwaitedSince >= Self.firstMediaTimeout { return .gone(.mediaTimeout) }
+            if let mediaLostSince, now - mediaLostSince >= Self.mediaReconnectTimeout { return .gone(.mediaTimeout) }
         }
         if let lost = signallingLost(at: now) {
-            return now - lost >= Self.returnPeriod ? .gone(.sessionTimeout) : .reconnecting(.signallingLost)
+            return now - lost >= Self.reconnectTimeout ? .gone(.sessionTimeout) : .reconnecting(.signallingLost)
         }
         return isHost && mediaLostSince != nil ? .reconnecting(.mediaLost) : .connected
     }
 
-    /// The same in the words of `ParticipantStatus`; somebody whose time is up is still here until taken out.
+    /// Returns the state as `ParticipantStatus`; an expired participant is still present until it is removed.
     func status(at now: Double, isHost: Bool) -> ParticipantStatus {
         switch state(at: now, isHost: isHost) {
         case .connecting: .connecting
@@ -168,17 +168,17 @@ struct Liveness: Sendable {
             if isPublishing { return .connected }
             return wasPublishing ? .reconnecting(.mediaLost) : .connecting
         }
-        return now - waitingSince >= Self.patience ? .gone(.sessionTimeout) : .connecting
+        return now - waitingSince >= Self.signallingTimeout ? .gone(.sessionTimeout) : .connecting
     }
 
-    /// Since when signalling is lost; nil while it is not.
+    /// Returns the time since which signalling is lost; nil while it is not.
     private func signallingLost(at now: Double) -> Double? {
         if isMediaFlowing { return nil }
         if let restoredAt { return restoredAt }
-        let lastSign = max(lastBeat ?? -.infinity, streamOpenedAt ?? -.infinity)
-        var lost = lastSign + Self.patience
-        if openStreams == 0, let streamClosedAt, lastBeat.map({ $0 <= streamClosedAt }) ?? true {
-            lost = min(lost, streamClosedAt + Self.streamGap)
+        let lastSign = max(lastHeartbeat ?? -.infinity, streamOpenedAt ?? -.infinity)
+        var lost = lastSign + Self.signallingTimeout
+        if openStreams == 0, let streamClosedAt, lastHeartbeat.map({ $0 <= streamClosedAt }) ?? true {
+            lost = min(lost, streamClosedAt + Self.streamReopenTimeout)
         }
         return now >= lost ? lost : nil
     }

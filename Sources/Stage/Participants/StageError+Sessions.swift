@@ -1,7 +1,7 @@
-// Sessions that end, and participants that cannot do what they want at this moment.
+// Errors of ended sessions, and of participants that cannot act now.
 
 extension StageError {
-    /// 53001: no sign of life; the reason of `participant.reconnecting`, and of a client that gives up.
+    /// 53001: signalling was lost; the reason of `participant.reconnecting`, and of a client that gives up.
     public static let signallingLost = StageError(
         code: 53001,
         name: "SignalingConnectionDisconnectedError",
@@ -11,18 +11,19 @@ extension StageError {
         status: 503,
         isRetryable: true
     )
-    /// 53002: the session is over because nothing was heard of it.
+    /// 53002: the session timed out.
     public static let sessionTimedOut = StageError(
         code: 53002,
         name: "SignalingConnectionTimeoutError",
         message: "Signaling connection timed out",
-        cause: "Nothing was heard of the session for too long, so it was removed",
+        cause: "No heartbeat of the session arrived for too long, so it was removed",
         solution: "Join the room again",
         status: 410
     )
-    /// 53404: what the encoder sends cannot be decoded here.
+    /// 53404: the encoder's format is not supported.
     ///
-    /// - Parameter fault: What of it, as a sentence without its full stop, such as `HEVC is not supported`.
+    /// - Parameter fault: The unsupported property, as a sentence without its full stop, such as `HEVC is not
+    ///   supported`.
     public static func codecUnsupported(_ fault: String) -> StageError {
         StageError(
             code: 53404,
@@ -33,7 +34,7 @@ extension StageError {
             status: 400
         )
     }
-    /// 53404 with status 409: what the encoder sends ended the room's mixer again and again.
+    /// 53404 with status 409: the encoder's media crashed the room's mixer repeatedly.
     public static func hostQuarantined(seconds: Int) -> StageError {
         StageError(
             code: 53404,
@@ -46,7 +47,7 @@ extension StageError {
             retryAfter: seconds
         )
     }
-    /// 53405: a host's media never came, or stopped.
+    /// 53405: a host's media never arrived, or stopped.
     public static let mediaLost = StageError(
         code: 53405,
         name: "MediaConnectionError",
@@ -56,7 +57,7 @@ extension StageError {
         status: 503,
         isRetryable: true
     )
-    /// 3035: a command of somebody who is not in the room.
+    /// 3035: a command of a participant that is not in the room.
     public static let notJoined = StageError(
         code: 3035,
         name: "ACTION_PERFORMED_BEFORE_ROOM_JOINED",
@@ -65,7 +66,7 @@ extension StageError {
         solution: "Join the room first",
         status: 409
     )
-    /// 3065: a command of somebody whose connection is lost.
+    /// 3065: a command of a participant whose connection is lost.
     public static let reconnecting = StageError(
         code: 3065,
         name: "ACTION_PERFORMED_WHILE_RECONNECTING",
@@ -76,7 +77,7 @@ extension StageError {
         isRetryable: true,
         retryAfter: 1
     )
-    /// 1002: told to a participant that was taken out by an operator, on its event stream and whenever it comes back.
+    /// 1002: sent to a participant that an operator removed, on its event stream and at every return.
     public static let participantRemoved = StageError(
         code: 1002,
         name: "REMOVE_PEER",
@@ -85,7 +86,7 @@ extension StageError {
         solution: "Tell the user; do not join again unasked",
         status: 410
     )
-    /// 53103: the room could not be made or kept.
+    /// 53103: the room could not be created or stored.
     public static let roomCreationFailed = StageError(
         code: 53103,
         name: "RoomCreateFailedError",

@@ -1,7 +1,7 @@
-// What can go wrong with recordings.
+// Errors of recordings.
 
 extension StageError {
-    /// 3056: it records already.
+    /// 3056: the room is being recorded.
     public static let recordingAlreadyStarted = StageError(
         code: 3056,
         name: "RECORDING_ALREADY_STARTED",
@@ -11,7 +11,7 @@ extension StageError {
         status: 409
     )
 
-    /// 3055: what was recorded last is still being written.
+    /// 3055: the previous recording is still being written.
     public static let recordingInFlight = StageError(
         code: 3055,
         name: "START_OR_STOP_IN_FLIGHT",
@@ -31,7 +31,7 @@ extension StageError {
         status: 409
     )
 
-    /// 4011: it could not be begun.
+    /// 4011: the recording could not be started.
     public static func recordingNotStarted(_ detail: String) -> StageError {
         StageError(
             code: 4011,
@@ -44,7 +44,7 @@ extension StageError {
         )
     }
 
-    /// 4012: nothing is recorded.
+    /// 4012: the room is not recorded.
     public static let recordingNotRunning = StageError(
         code: 4012,
         name: "STOP_RECORDING_FAILED",
@@ -54,7 +54,7 @@ extension StageError {
         status: 409
     )
 
-    /// 4018: the disk does not let go of it.
+    /// 4018: the deletion failed.
     public static func recordingNotDeleted(_ detail: String) -> StageError {
         StageError(
             code: 4018,
@@ -67,7 +67,7 @@ extension StageError {
         )
     }
 
-    /// 5001: it ran and broke; the show goes on without it.
+    /// 5001: the recording failed; the show goes on.
     public static func recordingFailed(_ detail: String) -> StageError {
         StageError(
             code: 5001,
@@ -80,7 +80,7 @@ extension StageError {
         )
     }
 
-    /// 53206: there is no such file.
+    /// 53206: the file does not exist.
     public static let recordingNotFound = StageError(
         code: 53206,
         name: "RecordingNotFoundError",

@@ -1,88 +1,88 @@
-/// Signs of life, and what their absence leads to.
+/// Connection states and timeouts of participants.
 extension Room {
-    /// The index of a participant, for somebody who claims to be it by the id of the session.
+    /// Returns the index of a participant after verification of its session id.
     ///
-    /// - Throws: 53106; 53204 for nobody; 53002 for a session that is over; 53205 when somebody took the identity;
-    ///   1002 for somebody who was taken out.
+    /// - Throws: 53106; 53204 for an unknown one; 53002 for an ended session; 53205 after a join with the same
+    ///   identity; 1002 for a removed participant.
     func index(of reference: String, sessionID: String) throws(StageError) -> Int {
         guard status == .inProgress else { throw .roomGone }
         if let index = index(of: reference), participants[index].sessionID == sessionID { return index }
-        if let reason = departed.reason(of: sessionID) { throw reason.answer }
+        if let reason = endedSessions.reason(of: sessionID) { throw reason.answer }
         throw index(of: reference) == nil ? .participantNotFound : .sessionTimedOut
     }
 
-    /// The client says that it is there; brings back one that was lost.
+    /// Records a client's heartbeat; a lost participant is connected again.
     ///
-    /// - Parameter audioLevel: In dBFS; a hint for as long as the mixer does not know better.
+    /// - Parameter audioLevel: In dBFS; used until the mixer reports a level.
     mutating func heartbeat(at index: Int, audioLevel: Double? = nil, now: Double) {
         let level = audioLevel.flatMap { $0.isFinite ? min(max($0, -127), 0) : nil }
-        note(at: index) { $0.reportedLevel = level ?? $0.reportedLevel }
-        signalled(at: index, now: now) { $0.heard(at: now) }
+        updateSilently(at: index) { $0.reportedLevel = level ?? $0.reportedLevel }
+        recordSignal(at: index, now: now) { $0.heartbeatReceived(at: now) }
     }
 
-    /// The participant's own event stream opened.
+    /// Records the opening of the participant's own event stream.
     mutating func streamOpened(at index: Int, now: Double) {
-        signalled(at: index, now: now) { $0.streamOpened(at: now) }
+        recordSignal(at: index, now: now) { $0.streamOpened(at: now) }
     }
 
-    /// A sign of life by signalling; that there is any at all is stored, so the first one is told in any case.
-    private mutating func signalled(at index: Int, now: Double, _ sign: (inout Liveness) -> Void) {
+    /// Records signalling; the first one causes an event, because its existence is stored.
+    private mutating func recordSignal(at index: Int, now: Double, _ apply: (inout Liveness) -> Void) {
         let (isFirst, before) = (!participants[index].liveness.hasSession, revision)
-        note(at: index) { participant in
-            sign(&participant.liveness)
+        updateSilently(at: index) { participant in
+            apply(&participant.liveness)
             if isFirst { participant.beginSession() }
         }
-        settle(at: index, now: now)
+        updateStatus(at: index, now: now)
         guard isFirst, revision == before else { return }
         update(at: index) { _ in }
         emit(.participantUpdated(view(of: participants[index])), at: now)
     }
 
-    /// One of the participant's own event streams closed.
+    /// Records the closing of one of the participant's own event streams.
     mutating func streamClosed(sid: String, at now: Double) {
         guard status == .inProgress, let index = index(of: sid) else { return }
-        note(at: index) { $0.liveness.streamClosed(at: now) }
-        settle(at: index, now: now)
+        updateSilently(at: index) { $0.liveness.streamClosed(at: now) }
+        updateStatus(at: index, now: now)
     }
 
-    /// Looks at every clock of the room; to be called several times a second.
+    /// Checks all timeouts of the room; called several times a second.
     ///
-    /// Events: those of participants that are lost or given up, of invitations and raised hands that nobody answered, of a
-    /// speaker who fell silent, `layout.changed` where hosts take turns, and `viewership.updated` when its time has come.
+    /// Events: those of lost or removed participants, expired invitations and raised hands, silent speakers,
+    /// `layout.changed` where hosts rotate, and `viewership.updated` when due.
     ///
-    /// - Returns: Those who were given up.
+    /// - Returns: The removed participants.
     mutating func sweep(at now: Double) -> [Participant] {
         guard status == .inProgress else { return [] }
         let before = revision
-        hearNothing(at: now)
-        // Who falls silent may give a place back to somebody who is pinned.
+        updateWithoutLevels(at: now)
+        // A pinned host may take the tile of a speaker that fell silent.
         if revision != before { announceLayout(at: now) }
-        turnTiles(at: now)
+        rotateTiles(at: now)
         expireInvitations(at: now)
         expireHands(at: now)
         var gone: [Participant] = []
-        // From the end, so that a removal moves nobody who is still to be looked at.
+        // In reverse order, so that a removal does not shift unchecked indices.
         for index in participants.indices.reversed() {
             let participant = participants[index]
             if case .gone(let reason) = participant.liveness.state(at: now, isHost: participant.isHost) {
                 gone.append(leave(at: index, reason: reason, now: now))
             } else {
-                settle(at: index, now: now)
+                updateStatus(at: index, now: now)
             }
         }
-        if viewershipPacing.isTime(at: now) { emit(.viewershipUpdated, at: now) }
+        if viewershipThrottle.shouldSend(at: now) { emit(.viewershipUpdated, at: now) }
         return gone
     }
 
-    /// Brings a participant's status in line with its signs of life.
+    /// Updates a participant's status from its liveness.
     ///
-    /// Events: `participant.updated` for the first sign, `participant.reconnecting`, `participant.reconnected`.
-    mutating func settle(at index: Int, now: Double) {
+    /// Events: `participant.updated` for the first signalling, `participant.reconnecting`, `participant.reconnected`.
+    mutating func updateStatus(at index: Int, now: Double) {
         let participant = participants[index]
         switch (participant.status, participant.liveness.state(at: now, isHost: participant.isHost)) {
         case (.connecting, .connected):
             update(at: index) { $0.status = .connected }
-            if participant.mode == .receiveOnly { viewershipPacing.changed() }
+            if participant.mode == .receiveOnly { viewershipThrottle.changed() }
             emit(.participantUpdated(view(of: participants[index])), at: now)
         case (.reconnecting, .connected):
             update(at: index) { $0.status = .connected }
@@ -95,7 +95,7 @@ extension Room {
         }
     }
 
-    /// Whether a participant can give commands now.
+    /// Checks that a participant can send commands now.
     ///
     /// - Throws: 53106, 53204, or 3065 while its connection is lost.
     func requireReady(_ reference: String) throws(StageError) {
@@ -105,7 +105,7 @@ extension Room {
 }
 
 extension LeaveReason {
-    /// What somebody is told who comes back with a session that ended this way.
+    /// The error for a client that returns with a session that ended for this reason.
     fileprivate var answer: StageError {
         switch self {
         case .duplicateIdentity: .duplicateIdentity

@@ -1,12 +1,14 @@
-/// One room: who is in it, in which mode, with which tracks, and what is therefore on air.
+import DequeModule
+
+/// The state and rules of one room: participants, modes, tracks, and the resulting layout.
 ///
-/// Pure rules: every call brings the time along (seconds since 1970, from a clock that never steps back), and what
-/// follows from it is read with `takeEvents()`. Nothing here waits, and nothing here is shared.
+/// Pure rules: every call passes the time (seconds since 1970, from a clock that never steps back), and the caller
+/// reads the resulting events with `drainEvents()`. A value type without waiting or sharing.
 struct Room: Sendable {
     let sid: String
     var settings: RoomSettings
     private(set) var status: RoomStatus = .inProgress
-    /// The hosts prepare, and the audience does not see them.
+    /// Whether the room is backstage: the audience does not see the hosts.
     var isBackstage: Bool
     /// In join order.
     private(set) var participants: [Participant] = []
@@ -14,56 +16,56 @@ struct Room: Sendable {
     private var directory = ParticipantIndex()
     private(set) var counts = RoomCounts()
     private(set) var revision: UInt64
-    private(set) var ring: EventRing
-    /// Who left of late and why, by session; who comes back with such a session is told.
-    var departed = DepartedSessions()
-    var viewershipPacing = ViewershipPacing()
+    private(set) var replayBuffer: EventReplayBuffer
+    /// The recently ended sessions with their reasons, for clients that return.
+    var endedSessions = EndedSessions()
+    var viewershipThrottle = ViewershipThrottle()
     let createdAt: Double
     private(set) var updatedAt: Double
     private(set) var endedAt: Double?
-    /// The audience saw or heard a host at least once.
+    /// Whether the audience saw or heard a host at least once.
     var wasOnAir = false
-    /// Somebody ever joined.
+    /// Whether a participant ever joined.
     private(set) var wasJoined = false
-    /// Since when the room waits for its first participant.
+    /// The start of the wait for the first participant.
     private var unusedSince: Double
-    /// When the last participant left; nil while somebody is there or nobody ever was.
+    /// The time when the last participant left; nil while there are participants or none ever joined.
     private var emptySince: Double?
     private var pending: [StageEvent] = []
 
-    // The state of each feature; its rules are in an extension of its own.
+    // The state of each feature; its rules are in an extension.
     var roomLayout = RoomLayout()
     var load: MixerLoad?
     var loadReportedAt: Double?
     var frames: MixerFrames?
-    var speakers = DominantSpeaker()
-    var pins = PinBoard()
-    var invitations = InvitationBook()
+    var speakers = DominantSpeakerDetector()
+    var pins = RoomPins()
+    var invitations = RoomInvitations()
     var hands = RaisedHands()
-    var senders = SenderLimits()
+    var senderLimiter = SenderRateLimiter()
 
-    /// A new room.
+    /// Creates a room.
     init(settings: RoomSettings, replayedEvents: Int, at now: Double) {
         sid = StageIdentifier.make("RM")
         self.settings = settings
         isBackstage = settings.backstage
         revision = 0
-        ring = EventRing(capacity: replayedEvents)
+        replayBuffer = EventReplayBuffer(capacity: replayedEvents)
         createdAt = now
         unusedSince = now
         updatedAt = now
-        announceLayoutQuietly()
+        markLayoutAnnounced()
         emit(.roomCreated(view), at: now)
     }
 
-    /// A room that was stored, as it was but for who is in it.
+    /// Restores a stored room without its participants.
     init(_ record: RoomRecord, revision: UInt64, replayedEvents: Int) {
         sid = record.sid
         settings = record.settings
         isBackstage = record.isBackstage
         status = record.status
         self.revision = revision
-        ring = EventRing(capacity: replayedEvents)
+        replayBuffer = EventReplayBuffer(capacity: replayedEvents)
         createdAt = record.createdAt
         unusedSince = record.createdAt
         wasJoined = record.wasJoined ?? true
@@ -142,7 +144,7 @@ struct Room: Sendable {
         directory.index(ofIdentity: identity)
     }
 
-    /// The index of a participant of a room in progress.
+    /// Returns the index of a participant of a room in progress.
     ///
     /// - Throws: 53106 or 53204.
     func existing(_ reference: String) throws(StageError) -> Int {
@@ -153,8 +155,8 @@ struct Room: Sendable {
 
     // MARK: Events
 
-    /// What happened since the last call, in order.
-    mutating func takeEvents() -> [StageEvent] {
+    /// Returns and removes the events since the last call, in order.
+    mutating func drainEvents() -> [StageEvent] {
         defer { pending.removeAll() }
         return pending
     }
@@ -164,21 +166,21 @@ struct Room: Sendable {
         revision += 1
         updatedAt = now
         let event = StageEvent(roomSID: sid, roomName: settings.name, revision: revision, payload: payload, at: now)
-        ring.append(event)
+        replayBuffer.append(event)
         pending.append(event)
-        // Most that happens is not stored; that the revision has come far is told by an event that is.
+        // Most events do not store the room; this event stores the revision in time.
         if revision % Self.revisionsUntilStored == 0, status == .inProgress { emit(.roomUpdated(view), at: now) }
         return event
     }
 
-    /// Something for readers that is not a change: it carries the latest revision.
+    /// Returns an event without a revision of its own: it carries the latest one.
     func event(_ payload: StageEvent.Payload, at now: Double) -> StageEvent {
         StageEvent(roomSID: sid, roomName: settings.name, revision: revision, payload: payload, at: now)
     }
 
-    // MARK: The end
+    // MARK: End of the room
 
-    /// Ends the room; everybody is out of it.
+    /// Ends the room and removes all participants.
     ///
     /// Its program goes on for the room's linger time, see `endProgram`.
     mutating func end(at now: Double) throws(StageError) {
@@ -191,29 +193,29 @@ struct Room: Sendable {
         directory = ParticipantIndex()
         counts = RoomCounts()
         roomLayout = RoomLayout()
-        speakers = DominantSpeaker()
-        pins = PinBoard()
+        speakers = DominantSpeakerDetector()
+        pins = RoomPins()
         hands = RaisedHands()
-        departed = DepartedSessions()
+        endedSessions = EndedSessions()
         emit(.roomEnded(view), at: now)
     }
 
-    /// The program of the room, which has ended before, is over too: its linger time has passed.
+    /// Ends the program of an ended room, after its linger time.
     ///
-    /// Events: `room.updated`, for those in the process; of the readers none is left.
+    /// Events: `room.updated`, for observers in the process; the readers' streams have ended.
     mutating func endProgram(at now: Double) {
         guard status == .completed else { return }
         emit(.roomUpdated(view), at: now)
     }
 
-    /// Whether nobody was here for longer than the settings allow.
+    /// Whether the room exceeded its empty or unused timeout.
     func isAbandoned(at now: Double) -> Bool {
         guard status == .inProgress, participants.isEmpty else { return false }
         if let emptySince { return now - emptySince >= Double(settings.emptyTimeout) }
         return now - unusedSince >= Double(settings.unusedTimeout)
     }
 
-    // MARK: Members, kept in step with the counts
+    // MARK: Participants and counts
 
     mutating func insert(_ participant: Participant) {
         directory.add(participant, at: participants.count)
@@ -231,27 +233,170 @@ struct Room: Sendable {
         return participant
     }
 
-    /// Moves a participant between the modes and the counts.
+    /// Changes a participant's mode and the counts.
     mutating func setMode(_ mode: ParticipantMode, at index: Int) {
         counts[participants[index].mode] -= 1
         counts[mode] += 1
         participants[index].mode = mode
     }
 
-    /// Changes one participant and its revision.
+    /// Changes a participant and increments its revision.
     mutating func update(at index: Int, _ change: (inout Participant) -> Void) {
         change(&participants[index])
         participants[index].revision += 1
     }
 
-    /// Changes what nobody sees of a participant.
-    mutating func note(at index: Int, _ change: (inout Participant) -> Void) {
+    /// Changes private state of a participant without a new revision.
+    mutating func updateSilently(at index: Int, _ change: (inout Participant) -> Void) {
         change(&participants[index])
     }
 
-    /// After a restart the time until the room counts as abandoned begins anew.
-    mutating func beginAnew(at now: Double) {
+    /// Restarts the empty and unused timeouts after a restart.
+    mutating func restartTimers(at now: Double) {
         unusedSince = now
         if participants.isEmpty, wasJoined { emptySince = now }
+    }
+}
+
+/// Backstage mode: the hosts are on stage, and the audience does not see them.
+extension Room {
+    /// Shows the stage to the audience or hides it; an unchanged value has no effect.
+    ///
+    /// Events: `room.updated`.
+    mutating func setBackstage(_ isBackstage: Bool, at now: Double) throws(StageError) {
+        guard status == .inProgress else { throw .roomNotFound }
+        guard self.isBackstage != isBackstage else { return }
+        self.isBackstage = isBackstage
+        updateWasOnAir()
+        emit(.roomUpdated(view), at: now)
+    }
+
+    /// Records that the audience saw or heard a host, if it does now.
+    mutating func updateWasOnAir() {
+        guard !wasOnAir, !isBackstage else { return }
+        wasOnAir = participants.contains { $0.isHost && $0.hasEnabledTrack }
+    }
+
+    /// Publishes an event from outside of the room; an ended room publishes none.
+    mutating func announce(_ payload: StageEvent.Payload, at now: Double) {
+        guard status == .inProgress else { return }
+        emit(payload, at: now)
+    }
+}
+
+/// The current layout, and its updates.
+extension Room {
+    /// The current layout.
+    var layout: LayoutView { roomLayout.view(settings) }
+
+    /// The hosts as input of the layout, in join order.
+    var layoutHosts: [LayoutHost] {
+        participants.filter(\.isHost).map { host in
+            let pin = pins.pin(of: host.sid)
+            return LayoutHost(
+                sid: host.sid,
+                label: host.displayName,
+                hasCamera: host.isCameraOn,
+                hasScreen: host.isScreenOn,
+                isMicOn: host.isMicOn,
+                avatar: host.avatar?.text,
+                pin: pin?.type,
+                pinnedAt: pin?.pinnedAt ?? 0,
+                isDominantSpeaker: speakers.dominant == host.sid,
+                speakingOrder: speakers.order.firstIndex(of: host.sid)
+            )
+        }
+    }
+
+    /// Sets the layout.
+    ///
+    /// Events: `layout.changed` when that is a change.
+    ///
+    /// - Throws: 53106, or 3073 naming the field.
+    mutating func setLayout(_ layout: LayoutSettings, at now: Double) throws(StageError) {
+        guard status == .inProgress else { throw .roomNotFound }
+        try layout.validate(path: "")
+        settings.layout = layout
+        announceLayout(at: now)
+    }
+
+    /// Updates the tiles without an event, before events that contain positions.
+    mutating func arrangeLayout() {
+        roomLayout.arrange(layoutHosts, settings)
+    }
+
+    /// Rotates hidden hosts in, when the interval has passed.
+    ///
+    /// Events: `layout.changed`.
+    mutating func rotateTiles(at now: Double) {
+        guard settings.layout.rotation > 0, roomLayout.rotate(layoutHosts, settings, at: now) else { return }
+        announceLayout(at: now)
+    }
+
+    /// Updates the tiles, and publishes the layout if it differs from the last announced one.
+    ///
+    /// The last step of a command, so that it is announced at most once.
+    mutating func announceLayout(at now: Double) {
+        arrangeLayout()
+        // Every change of visible or audible media passes here.
+        updateWasOnAir()
+        guard let layout = roomLayout.changeToAnnounce(settings) else { return }
+        emit(.layoutChanged(layout), at: now)
+    }
+
+    /// Updates the tiles and marks the layout as announced, where an event contains the whole room.
+    mutating func markLayoutAnnounced() {
+        arrangeLayout()
+        _ = roomLayout.changeToAnnounce(settings)
+    }
+}
+
+/// The positions of participants in a list, by sid and by identity.
+struct ParticipantIndex: Sendable {
+    private var bySID: [String: Int] = [:]
+    private var byIdentity: [String: Int] = [:]
+
+    /// Returns the position of a participant; a sid has precedence over an equal identity.
+    func index(of reference: String) -> Int? {
+        bySID[reference] ?? byIdentity[reference]
+    }
+
+    func index(ofIdentity identity: String) -> Int? {
+        byIdentity[identity]
+    }
+
+    mutating func add(_ participant: Participant, at index: Int) {
+        bySID[participant.sid] = index
+        byIdentity[participant.identity] = index
+    }
+
+    /// Removes a participant and shifts the later positions by one.
+    mutating func remove(_ participant: Participant, at index: Int) {
+        bySID[participant.sid] = nil
+        byIdentity[participant.identity] = nil
+        bySID = bySID.mapValues { $0 > index ? $0 - 1 : $0 }
+        byIdentity = byIdentity.mapValues { $0 > index ? $0 - 1 : $0 }
+    }
+}
+
+/// The recently ended sessions with their reasons; the oldest is evicted first.
+struct EndedSessions: Sendable {
+    /// The maximum number of sessions.
+    static let capacity = 256
+
+    private var reasons: [String: LeaveReason] = [:]
+    private var order: Deque<String> = []
+
+    var count: Int { reasons.count }
+
+    mutating func add(_ sessionID: String, _ reason: LeaveReason) {
+        guard reasons.updateValue(reason, forKey: sessionID) == nil else { return }
+        order.append(sessionID)
+        if order.count > Self.capacity, let oldest = order.popFirst() { reasons[oldest] = nil }
+    }
+
+    /// Returns the reason of a session's end; nil for an unknown or evicted one.
+    func reason(of sessionID: String) -> LeaveReason? {
+        reasons[sessionID]
     }
 }

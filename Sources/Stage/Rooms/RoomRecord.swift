@@ -1,12 +1,12 @@
-/// Everything of a room that must outlive the process.
+/// The stored state of a room.
 public struct RoomRecord: Sendable, Equatable, Codable {
     /// `RM` and 32 hexadecimal digits.
     public var sid: String
-    /// What the operator decided, the present layout included.
+    /// The operator's settings, the current layout included.
     public var settings: RoomSettings
-    /// Whether it can be joined.
+    /// Whether the room can be joined.
     public var status: RoomStatus
-    /// Whether the hosts prepare and the audience does not see them.
+    /// Whether the room is backstage.
     public var isBackstage: Bool
     /// The revision of the latest event.
     public var revision: UInt64
@@ -16,34 +16,34 @@ public struct RoomRecord: Sendable, Equatable, Codable {
     public var updatedAt: Double
     /// Seconds since 1970; nil while the room is in progress.
     public var endedAt: Double?
-    /// Whether anybody ever joined; nil in records that do not say.
+    /// Whether a participant ever joined; nil in older records.
     public var wasJoined: Bool?
-    /// Whether the audience ever saw or heard a host; nil in records that do not say.
+    /// Whether the audience ever saw or heard a host; nil in older records.
     public var wasOnAir: Bool?
     /// In join order.
     public var participants: [ParticipantRecord]
-    /// Who sits where in the picture.
-    public var places: LayoutPlaces
-    /// Pins for everybody and for single views.
-    var pins: PinBoard
+    /// The placements of the layout.
+    public var places: TilePlacements
+    /// Pins for all and for single views.
+    var pins: RoomPins
     /// Invitations, the answered ones included.
-    var invitations: InvitationBook
-    /// The hands that are up; nil in records that do not say.
+    var invitations: RoomInvitations
+    /// The raised hands; nil in older records.
     var hands: RaisedHands?
     /// The digests of the hosts' keys.
     public var keys: [StreamKeyRecord]
 }
 
 extension RoomRecord {
-    /// Revisions that no room reaches; one that is stored higher is damage, and could not be counted on from.
+    /// The maximum plausible revision; a higher stored one is corrupt.
     private static let mostRevisions: UInt64 = 1 << 53
 
-    /// Checks that no number that is read from a database is beyond all measure.
+    /// Validates that stored numbers are plausible.
     ///
-    /// With such as nobody can have stored, the process would end as soon as something is added to it. What was allowed
-    /// once and is not any more passes: no room is lost by an upgrade.
+    /// Implausible numbers would overflow. Values that an older version permitted pass, so that an upgrade loses no
+    /// room.
     ///
-    /// - Throws: 3073 naming what is at fault.
+    /// - Throws: 3073 naming the field.
     public func validate() throws(StageError) {
         let program = settings.program
         try StageError.check(program.keyInterval, in: 1...3600, field: "program.key_interval")
@@ -69,9 +69,9 @@ extension RoomRecord {
         }
     }
 
-    /// The sids of rooms in progress that share their name with a newer one in progress.
+    /// Returns the sids of rooms in progress that share their name with a newer one in progress.
     ///
-    /// Only one of them can be the room of that name; so it comes about when the end of the older could not be stored.
+    /// Such duplicates arise when the end of the older room could not be stored.
     public static func superseded(in records: [RoomRecord]) -> Set<String> {
         var newest: [String: RoomRecord] = [:]
         var superseded: Set<String> = []
@@ -86,5 +86,99 @@ extension RoomRecord {
             if isNewer { newest[record.settings.name] = record }
         }
         return superseded
+    }
+}
+
+/// Stored state, and its restoration.
+extension Room {
+    /// The increment of the revision at a restart, which exceeds all revisions that were not stored, so that no reader
+    /// mistakes a new event for a known one.
+    static let revisionLeap: UInt64 = 100_000
+    /// The maximum number of revisions between events that store the room; less than the leap.
+    static let revisionsUntilStored: UInt64 = 50_000
+
+    /// - Parameter keys: The stored part of the hosts' keys.
+    func record(keys: [StreamKeyRecord]) -> RoomRecord {
+        RoomRecord(
+            sid: sid,
+            settings: settings,
+            status: status,
+            isBackstage: isBackstage,
+            revision: revision,
+            createdAt: createdAt,
+            updatedAt: updatedAt,
+            endedAt: endedAt,
+            wasJoined: wasJoined,
+            wasOnAir: wasOnAir,
+            participants: participants.map(\.record),
+            places: roomLayout.placements,
+            pins: pins,
+            invitations: invitations,
+            hands: hands.hands.isEmpty ? nil : hands,
+            keys: keys
+        )
+    }
+
+    /// Restores a stored room; its participants are reconnecting.
+    ///
+    /// Events: `room.created`, with all participants; none for an ended room.
+    init(restoring record: RoomRecord, replayedEvents: Int, at now: Double) {
+        self.init(record, revision: record.revision + Self.revisionLeap, replayedEvents: replayedEvents)
+        guard status == .inProgress else { return }
+        for participant in record.participants {
+            insert(Participant(participant, at: now))
+        }
+        restartTimers(at: now)
+        roomLayout.restore(record.places)
+        markLayoutAnnounced()
+        emit(.roomCreated(view), at: now)
+    }
+}
+
+extension Participant {
+    var record: ParticipantRecord {
+        ParticipantRecord(
+            sid: sid,
+            sessionID: sessionID,
+            identity: identity,
+            displayName: displayName,
+            metadata: metadata,
+            avatar: avatar,
+            sound: sound,
+            callSettings: callSettings,
+            sources: sources,
+            mode: mode,
+            hasSession: liveness.hasSession,
+            trackPreferences: trackPreferences,
+            automaticTracks: automaticTracks,
+            joinedAt: joinedAt,
+            revision: revision
+        )
+    }
+
+    fileprivate init(_ record: ParticipantRecord, at now: Double) {
+        self.init(
+            sid: record.sid,
+            sessionID: record.sessionID,
+            identity: record.identity,
+            displayName: record.displayName,
+            metadata: record.metadata,
+            avatar: record.avatar,
+            sound: record.sound,
+            callSettings: record.callSettings,
+            sources: record.sources,
+            mode: record.mode,
+            joinedAt: record.joinedAt,
+            liveness: Liveness(at: now)
+        )
+        revision = record.revision + 1
+        status = .reconnecting
+        for (name, preference) in record.trackPreferences {
+            setPreference(preference, for: name)
+            if isHost, case .published(let isEnabled) = preference { set(Track(name: name, isEnabled: isEnabled)) }
+        }
+        limitAutomaticTracks(to: record.automaticTracks)
+        liveness.restored(at: now, hadSession: record.hasSession, isHost: isHost)
+        if isHost { liveness.mediaStopped(isMissed: isMediaExpected, since: now, at: now) }
     }
 }

@@ -1,28 +1,28 @@
-/// A room at one moment.
+/// A snapshot of a room.
 public struct RoomView: Sendable, Hashable {
     /// `RM` and 32 hexadecimal digits.
     public var sid: String
-    /// What the operator decided.
+    /// The operator's settings.
     public var settings: RoomSettings
-    /// Whether it can be joined.
+    /// Whether the room can be joined.
     public var status: RoomStatus
-    /// Whether the hosts prepare and the audience does not see them.
+    /// Whether the room is backstage.
     public var isBackstage: Bool
     /// Whether the audience saw or heard a host at least once.
     public var wasOnAir: Bool
-    /// How many participants there are, by mode.
+    /// The number of participants, by mode.
     public var counts: RoomCounts
     /// In join order; empty once the room has ended.
     public var participants: [ParticipantView]
-    /// The sid of the participant who has the floor; nil for nobody.
+    /// The sid of the dominant speaker; nil without one.
     public var dominantSpeakerSID: String?
-    /// What is on air.
+    /// The current layout.
     public var layout: LayoutView
-    /// The hands that are up, the one that was raised first at the beginning.
+    /// The raised hands, in order of raising.
     public var hands: [Hand]
-    /// How the room's mixer is doing, as it said last; nil before it has.
+    /// The load of the room's mixer in its last report; nil before the first.
     public var load: MixerLoad?
-    /// What became of the program's pictures, as the mixer said last; nil before it has.
+    /// The frame statistics of the program in the mixer's last report; nil before the first.
     public var frames: MixerFrames?
     /// The revision of the room's latest event.
     public var revision: UInt64
@@ -35,15 +35,79 @@ public struct RoomView: Sendable, Hashable {
 
     /// The unique name.
     public var name: String { settings.name }
-    /// Seconds for which the program goes on with its last slate once the room has ended.
+    /// The effective linger time in seconds.
     public var lingerTime: Int { settings.lingerTime(afterShow: wasOnAir) }
     /// The tiles on air, in order of position.
     public var tiles: [Tile] { layout.tiles }
     /// The participants that may publish, in join order.
     public var hosts: [ParticipantView] { participants.filter { $0.mode == .sendAndReceive } }
 
-    /// Finds a participant by sid or identity.
+    /// Returns a participant by sid or identity.
     public func participant(_ reference: String) -> ParticipantView? {
         participants.first { $0.sid == reference } ?? participants.first { $0.identity == reference }
+    }
+}
+
+/// A room without its participants, cheap enough for every request.
+public struct RoomSummary: Sendable, Hashable {
+    /// `RM` and 32 hexadecimal digits.
+    public var sid: String
+    /// The unique name.
+    public var name: String
+    /// The type of call.
+    public var type: RoomType
+    /// Whether the room can be joined.
+    public var status: RoomStatus
+    /// Whether the room is backstage.
+    public var isBackstage: Bool
+    /// The number of participants, by mode.
+    public var counts: RoomCounts
+    /// The revision of the room's latest event.
+    public var revision: UInt64
+}
+
+/// The status of a room.
+public enum RoomStatus: String, Sendable, Hashable, Codable {
+    case inProgress = "in-progress"
+    case completed
+}
+
+/// The number of participants of a room, by mode.
+///
+/// Players that are not participants are not counted.
+public struct RoomCounts: Sendable, Hashable {
+    /// SEND_AND_RECV.
+    public var hosts: Int
+    /// RECV_ONLY: the signalled part of the audience.
+    public var receiveOnly: Int
+    /// SIGNALLING_ONLY.
+    public var signallingOnly: Int
+
+    /// All participants of every mode; limited by `max_participants`.
+    public var participants: Int { hosts + receiveOnly + signallingOnly }
+
+    /// Creates the counts; zero by default.
+    public init(hosts: Int = 0, receiveOnly: Int = 0, signallingOnly: Int = 0) {
+        self.hosts = hosts
+        self.receiveOnly = receiveOnly
+        self.signallingOnly = signallingOnly
+    }
+
+    /// The count of one mode.
+    public subscript(mode: ParticipantMode) -> Int {
+        get {
+            switch mode {
+            case .sendAndReceive: hosts
+            case .receiveOnly: receiveOnly
+            case .signallingOnly: signallingOnly
+            }
+        }
+        set {
+            switch mode {
+            case .sendAndReceive: hosts = newValue
+            case .receiveOnly: receiveOnly = newValue
+            case .signallingOnly: signallingOnly = newValue
+            }
+        }
     }
 }

@@ -1,21 +1,21 @@
-/// What a publishing connection carries at this moment, as far as is known.
+/// The media that a publishing connection currently carries, as far as known.
 public struct PublishedMedia: Sendable, Equatable {
-    /// Pictures arrive.
+    /// Whether video arrives.
     public var hasVideo: Bool
-    /// Sound arrives.
+    /// Whether audio arrives.
     public var hasAudio: Bool
-    /// Picture width in pixels.
+    /// Video width in pixels.
     public var width: Int?
-    /// Picture height in pixels.
+    /// Video height in pixels.
     public var height: Int?
-    /// Pictures per second.
+    /// Frames per second.
     public var frameRate: Double?
     /// The video codec's usual name.
     public var videoCodec: String?
     /// The audio codec's usual name.
     public var audioCodec: String?
 
-    /// Makes a report; nothing is known by default.
+    /// Creates a report; everything is unknown by default.
     public init(
         hasVideo: Bool = false,
         hasAudio: Bool = false,
@@ -33,4 +33,12 @@ public struct PublishedMedia: Sendable, Equatable {
         self.videoCodec = videoCodec
         self.audioCodec = audioCodec
     }
+}
+
+/// The source of a publishing connection.
+public enum PublishSource: String, Sendable, Hashable, Codable {
+    /// Microphone and camera of a host.
+    case camera
+    /// A host's screen; its audio is not used.
+    case screen
 }

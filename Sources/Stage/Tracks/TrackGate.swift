@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Which tracks of one host may pass from ingest into the host's feed at this moment.
+/// The tracks of one host that may pass from ingest into the host's feed.
 ///
-/// The stage sets it together with the state it follows from, before anybody hears of the change; ingest reads it for
-/// each packet, at the price of one relaxed load.
+/// The room updates it together with its state, before it emits the event; ingest reads it for each packet with one
+/// relaxed load.
 public final class TrackGate: Sendable {
     private let bits = Atomic<UInt8>(0)
 
@@ -14,13 +14,13 @@ public final class TrackGate: Sendable {
         bits.load(ordering: .relaxed) & name.bit != 0
     }
 
-    /// The tracks that may pass now.
+    /// The tracks that may currently pass.
     public var openTracks: Set<TrackName> {
         let bits = bits.load(ordering: .relaxed)
         return Set(TrackName.allCases.filter { bits & $0.bit != 0 })
     }
 
-    /// Lets exactly `tracks` pass from now on.
+    /// Passes exactly `tracks` from now on.
     func open(_ tracks: Set<TrackName>) {
         bits.store(tracks.reduce(0) { $0 | $1.bit }, ordering: .relaxed)
     }

@@ -1,17 +1,17 @@
-/// Where the settled history is read: what was counted, minute by minute and session by session.
+/// Reads the settled history: what was counted, by minute and by session.
 public protocol AudienceHistory: Sendable {
-    /// The broadcasts of a room, the latest first.
+    /// Returns the broadcasts of a room, the latest first.
     func broadcasts(room: String, limit: Int) async throws -> [BroadcastRow]
-    /// The minutes from `from` to before `to`, of all broadcasts in that time, added up in steps, in order.
+    /// Returns the minutes from `from` to before `to`, summed over all broadcasts in steps, in order.
     ///
-    /// A row for each step and each group, with what it is not grouped by left at any value, and one for the whole. The
-    /// most at once in the row of a group is that of the group, where the viewers are grouped.
+    /// One row for each step and group, whose other dimensions are arbitrary, and one for the whole. With a grouping,
+    /// `maximum` in the row of a group is the concurrent peak of that group.
     ///
     /// - Parameters:
-    ///   - room: Nil for all rooms together.
-    ///   - from: Minutes since 1970, where the first step begins.
-    ///   - step: Minutes.
-    ///   - limit: Rows, at most.
+    ///   - room: The room; nil for all rooms together.
+    ///   - from: The start of the first step, in minutes since 1970.
+    ///   - step: The length of a step, in minutes.
+    ///   - limit: The maximum number of rows.
     func minutes(
         room: String?,
         from: Int64,
@@ -20,26 +20,94 @@ public protocol AudienceHistory: Sendable {
         grouping: ViewershipTimeline.Grouping?,
         limit: Int
     ) async throws -> [MinuteRow]
-    /// When any program was on the air, from the minute `from` to before `to`, and the most viewers of all at once.
+    /// Returns the time on air of any program from minute `from` to before `to`, and the concurrent peak over all
+    /// rooms.
     func air(from: Int64, to: Int64) async throws -> PeriodFigures.Air
-    /// Everything added up over the minutes: a row for each place in the dimensions.
+    /// Returns the sums over all minutes of a scope: one row per cell of the dimensions.
     func sums(of scope: ReportScope) async throws -> [MinuteRow]
-    /// What of each group does not follow from `sums`, and of everybody, who are no group, the distinct viewers.
+    /// Returns what `sums` cannot give: peaks per group, and distinct viewers per group and of the whole (key nil).
     func groups(of scope: ReportScope) async throws -> [ViewerGroup?: GroupFigures]
-    /// Sessions of a broadcast, in order of their beginning.
+    /// Returns sessions of a broadcast, ordered by their start.
     ///
-    /// - Parameter after: goes on behind this beginning and code.
+    /// - Parameter after: Continues after this start and code.
     func sessions(epoch: Int64, after: (start: Int64, code: UInt64)?, limit: Int) async throws -> [SessionRow]
-    /// When sessions of a broadcast were away and came back, in order.
+    /// Returns the interruptions of a broadcast's sessions, in order.
     ///
     /// - Parameters:
-    ///   - first: The first session of those that are asked for, in order of their beginning.
-    ///   - last: The last one.
-    ///   - limit: Rows, at most.
+    ///   - first: The first session, in the order of `sessions`.
+    ///   - last: The last session.
+    ///   - limit: The maximum number of rows.
     func gaps(epoch: Int64, from first: SessionRow, through last: SessionRow, limit: Int) async throws -> [GapRow]
-    /// The most sessions at once, by their settled beginnings and ends, of everybody, who are no group, and of each group.
+    /// Returns the settled peaks of the whole (key nil) and of each group.
     ///
-    /// Nothing of a broadcast that lasts, of a time in which one does, and where the sessions are too many, or are kept no
-    /// longer; of a broadcast that of everybody is kept.
+    /// Empty while a broadcast of the scope is in progress, with too many sessions, or after their expiry; the peak of
+    /// a whole broadcast is retained.
     func settledPeaks(of scope: ReportScope) async throws -> [ViewerGroup?: SettledPeak]
+}
+
+/// The state that an earlier run left in the history.
+public struct RecoveredAudience: Sendable {
+    /// A distinct viewer of a broadcast.
+    public struct Viewer: Sendable, Hashable {
+        /// The epoch of the broadcast.
+        public var epoch: Int64
+        /// The authentication code of the session's id.
+        public var session: UInt64
+        /// A hash of the viewer; nil when only the session is known.
+        public var viewer: UInt64?
+        /// Whether a token identifies the viewer.
+        public var isUser: Bool
+        /// The estimated viewer, as a hash; nil when unknown.
+        public var estimate: UInt64?
+
+        /// Creates a viewer.
+        public init(epoch: Int64, session: UInt64, viewer: UInt64?, isUser: Bool, estimate: UInt64? = nil) {
+            self.epoch = epoch
+            self.session = session
+            self.viewer = viewer
+            self.isUser = isUser
+            self.estimate = estimate
+        }
+    }
+
+    /// When that run was last known to live, in milliseconds since 1970; nil without an earlier run.
+    public var lastSeen: Int64?
+    /// The time until which that run lived by its session step log; nil without a log.
+    public var livedUntil: Int64?
+    /// The latest session steps, in order; they overlap the session rows.
+    public var steps: [SessionStep] = []
+    /// The broadcasts in progress.
+    public var broadcasts: [BroadcastRow]
+    /// The counts of those broadcasts, one row per cell of the dimensions; `minute` and the live figures are
+    /// meaningless.
+    public var totals: [MinuteRow]
+    /// The sessions of those broadcasts that are open or may still return.
+    public var sessions: [SessionRow]
+    /// The last requests of HLS viewers, by shard.
+    public var lastHits: [UInt8: LastHits] = [:]
+    /// All distinct viewers of those broadcasts.
+    public var viewers: [Viewer]
+    /// The concurrent peak over all rooms since the first of those broadcasts began; nil without any viewer.
+    public var totalPeak: (viewers: Int, at: Int64)?
+
+    /// The counters that belong to no room.
+    public var counters = RunCounters()
+
+    /// The lag of CDN logs, in milliseconds.
+    public var logLag: Int64 { min(max(counters.logLag ?? 0, 0), RunCounters.maximumLag) }
+
+    /// Creates a state; empty by default.
+    public init(
+        lastSeen: Int64? = nil,
+        broadcasts: [BroadcastRow] = [],
+        totals: [MinuteRow] = [],
+        sessions: [SessionRow] = [],
+        viewers: [Viewer] = []
+    ) {
+        self.lastSeen = lastSeen
+        self.broadcasts = broadcasts
+        self.totals = totals
+        self.sessions = sessions
+        self.viewers = viewers
+    }
 }

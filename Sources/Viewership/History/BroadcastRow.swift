@@ -1,31 +1,31 @@
-/// One broadcast of a room, and what is known of it as a whole; times in milliseconds since 1970.
+/// A broadcast of a room with its totals; times are milliseconds since 1970.
 public struct BroadcastRow: Sendable, Equatable {
-    /// Names it; later ones have higher numbers.
+    /// The identifier of the broadcast; later broadcasts have higher numbers.
     public var epoch: Int64
     /// The room's unique name.
     public var room: String
-    /// The room's sid on the stage; empty where there was none.
+    /// The room's sid; empty when unknown.
     public var roomSID: String
-    /// When it began.
+    /// The start of the broadcast.
     public var began: Int64
-    /// Nil while it lasts.
+    /// The end of the broadcast; nil while it is in progress.
     public var ended: Int64?
-    /// Milliseconds that the program was on.
+    /// Time on air, in milliseconds.
     public var onAir: Int64
-    /// The most that counted at once, provisional.
+    /// The concurrent peak, provisional.
     public var peak: Int
-    /// When the peak was reached; nil before the first viewer.
+    /// The time of the peak; nil before the first viewer.
     public var peakAt: Int64?
     /// Distinct viewers.
     public var uniques: UniqueViewers
-    /// Sessions that joined and whose players reported of themselves.
-    public var heard: Int
-    /// Ids that were handed out and never seen again.
-    public var unseen: Int
-    /// Sessions and requests that never counted, in the order of `Exclusion.allCases`.
+    /// Qualified sessions whose players sent reports.
+    public var reportingSessions: Int
+    /// Session ids that were issued and never used.
+    public var unusedIDs: Int
+    /// Excluded sessions and requests, in the order of `ExclusionReason.allCases`.
     public var excluded: [Int]
 
-    /// A row.
+    /// Creates a row.
     public init(
         epoch: Int64,
         room: String,
@@ -36,9 +36,9 @@ public struct BroadcastRow: Sendable, Equatable {
         peak: Int = 0,
         peakAt: Int64? = nil,
         uniques: UniqueViewers = .init(),
-        heard: Int = 0,
-        unseen: Int = 0,
-        excluded: [Int] = Exclusion.allCases.map { _ in 0 }
+        reportingSessions: Int = 0,
+        unusedIDs: Int = 0,
+        excluded: [Int] = ExclusionReason.allCases.map { _ in 0 }
     ) {
         self.epoch = epoch
         self.room = room
@@ -49,8 +49,100 @@ public struct BroadcastRow: Sendable, Equatable {
         self.peak = peak
         self.peakAt = peakAt
         self.uniques = uniques
-        self.heard = heard
-        self.unseen = unseen
+        self.reportingSessions = reportingSessions
+        self.unusedIDs = unusedIDs
         self.excluded = excluded
+    }
+}
+
+/// The counts of one cell of the dimensions in one minute of a broadcast, or in a part of that minute.
+public struct MinuteRow: Sendable, Equatable {
+    /// Identifies a minute of a cell.
+    public struct Key: Sendable, Hashable {
+        /// The room's unique name.
+        public var room: String
+        /// The epoch of the broadcast.
+        public var epoch: Int64
+        /// Minutes since 1970.
+        public var minute: Int64
+        /// The cell; nil for the whole room, whose live figures are exact to the event.
+        public var dimensions: Dimensions?
+
+        /// Creates a key.
+        public init(room: String, epoch: Int64, minute: Int64, dimensions: Dimensions?) {
+            self.room = room
+            self.epoch = epoch
+            self.minute = minute
+            self.dimensions = dimensions
+        }
+    }
+
+    /// The minute and cell.
+    public var key: Key
+    /// Watch time in milliseconds; 0 in the row of a whole room.
+    public var watched: Int64
+    /// The part of `watched` that was on air, in milliseconds; in the row of a whole room the time on air.
+    public var aired: Int64
+    /// Qualified sessions.
+    public var joins: Int
+    /// Ended sessions by reason, in the order of `AudienceEvent.CloseReason.allCases`.
+    public var leaves: [Int]
+    /// Switches of rendition or protocol.
+    public var switches: Int
+    /// Rebuffering time, in milliseconds.
+    public var stalled: Int64
+    /// The sum of known startup times, in milliseconds.
+    public var startup: Int64
+    /// The number of startup times in `startup`.
+    public var startups: Int
+    /// The fewest concurrent viewers; of a cell sampled once a second.
+    public var minimum: Int
+    /// The most concurrent viewers.
+    public var maximum: Int
+    /// The latest number of concurrent viewers.
+    public var last: Int
+
+    /// Creates a row.
+    public init(
+        key: Key,
+        watched: Int64 = 0,
+        aired: Int64 = 0,
+        joins: Int = 0,
+        leaves: [Int] = [0, 0, 0, 0, 0],
+        switches: Int = 0,
+        stalled: Int64 = 0,
+        startup: Int64 = 0,
+        startups: Int = 0,
+        minimum: Int = 0,
+        maximum: Int = 0,
+        last: Int = 0
+    ) {
+        self.key = key
+        self.watched = watched
+        self.aired = aired
+        self.joins = joins
+        self.leaves = leaves
+        self.switches = switches
+        self.stalled = stalled
+        self.startup = startup
+        self.startups = startups
+        self.minimum = minimum
+        self.maximum = maximum
+        self.last = last
+    }
+
+    /// Adds a later part of the same minute.
+    mutating func append(_ later: MinuteRow) {
+        watched += later.watched
+        aired += later.aired
+        joins += later.joins
+        for index in leaves.indices { leaves[index] += later.leaves[index] }
+        switches += later.switches
+        stalled += later.stalled
+        startup += later.startup
+        startups += later.startups
+        minimum = min(minimum, later.minimum)
+        maximum = max(maximum, later.maximum)
+        last = later.last
     }
 }

@@ -1,17 +1,17 @@
-/// What the history does not have yet.
+/// Collects the changes that the history does not have yet.
 struct HistoryJournal: Sendable {
-    /// What was given out for one place of the dimensions.
-    private struct Given: Sendable, Equatable {
+    /// The counts of a cell that were emitted so far.
+    private struct Emitted: Sendable, Equatable {
         var counts = Cell.Counts.zero
         var live = 0
     }
 
-    /// What of a place was counted in a minute before the one in which it is written.
+    /// Counts of a cell that belong to a minute before the current one.
     private struct Earlier {
         var watched: Int64 = 0
         var aired: Int64 = 0
         var joins = 0
-        var leaves = PerReason.zero
+        var leaves = CloseReasonCounters.zero
 
         static func + (one: Earlier, other: Earlier) -> Earlier {
             Earlier(
@@ -23,64 +23,64 @@ struct HistoryJournal: Sendable {
         }
     }
 
-    /// By place, and by minutes since 1970.
+    /// Backdated counts by cell, and by minutes since 1970.
     private typealias EarlierMinutes = [Dimensions: [Int64: Earlier]]
 
-    /// Minutes before which nothing is dated back.
-    private static let longestBack: Int64 = 120
-    /// Steps that wait at most.
+    /// The maximum backdating, in minutes.
+    private static let backdatingLimit: Int64 = 120
+    /// The maximum number of pending steps.
     private static let stepLimit = 65_536
 
-    /// Somebody takes it away.
-    var isKept = false
+    /// Whether changes are collected.
+    var isEnabled = false
     var pending = HistoryBatch()
-    /// Rises when counters end or are forgotten, so that an older cut is not taken for a newer one.
+    /// Incremented when counters end or are removed, so that an older snapshot is not mistaken for a newer one.
     private(set) var generation = 0
-    private var given: [String: [Dimensions: Given]] = [:]
-    /// The peaks of groups that were given out, of the latest minute.
+    private var emitted: [String: [Dimensions: Emitted]] = [:]
+    /// The group peaks that were emitted for the latest minute.
     private var peaks: (minute: Int64, most: [GroupPeak: Int]) = (0, [:])
     private var written: [Int64: BroadcastRow] = [:]
-    /// What was dated back since the last cut, and what of it belongs to a cut and waits to be written.
+    /// Backdated counts since the last snapshot, and those that belong to a snapshot and are to be written.
     private var earlier: [String: EarlierMinutes] = [:]
-    private var cutEarlier: [String: EarlierMinutes] = [:]
-    /// Rows of a cut.
-    private var cutSessions = HistoryBatch()
+    private var snapshotEarlier: [String: EarlierMinutes] = [:]
+    /// Session rows of a snapshot.
+    private var snapshotSessions = HistoryBatch()
     private var steps: [SessionStep] = []
-    /// The watch time that is on disk, by room and place, and when that was said; nil before it was.
+    /// The watch time that is on disk, by room and cell, and when it was confirmed.
     private(set) var confirmed: (watch: [String: [Dimensions: Int64]], at: Int64)?
 
-    /// Until when a later run takes this one to have lived, and when that was said; nil before it was.
-    var promised: (until: Int64, at: Int64)?
+    /// The time until which the next run assumes this process to have lived, and when it was written.
+    var declaredAlive: (until: Int64, at: Int64)?
 
-    /// Adds what a room counted since the last time.
+    /// Adds the counts of a room since the last call.
     ///
-    /// - Parameter air: How much of the time since then the program was on the air.
-    mutating func add(_ figures: RoomFigures, room: String, entry: RoomBook.Entry, air: AirTime, minute: Int64) {
-        guard isKept else { return }
-        for (dimensions, place) in figures.places {
-            let before = given[room]?[dimensions] ?? Given()
-            var counts = place.counts
-            // A connection that is reported late as ended takes time back; the next seconds make up for it.
+    /// - Parameter air: The time on air since then.
+    mutating func add(_ figures: RoomFigures, room: String, entry: RoomReports.Entry, air: AirTime, minute: Int64) {
+        guard isEnabled else { return }
+        for (dimensions, cell) in figures.cells {
+            let before = emitted[room]?[dimensions] ?? Emitted()
+            var counts = cell.counts
+            // A late end of a connection reduces its watch time; the next seconds make up for it.
             counts.watch = max(counts.watch, before.counts.watch)
-            let now = Given(counts: counts, live: place.live)
+            let now = Emitted(counts: counts, live: cell.live)
             guard now != before else { continue }
-            given[room, default: [:]][dimensions] = now
+            emitted[room, default: [:]][dimensions] = now
             var change = counts - before.counts
             func row(_ minute: Int64) -> MinuteRow {
                 MinuteRow(
                     key: .init(room: room, epoch: entry.epoch, minute: minute, dimensions: dimensions),
-                    minimum: min(place.live, before.live),
-                    maximum: max(place.live, before.live),
-                    last: place.live
+                    minimum: min(cell.live, before.live),
+                    maximum: max(cell.live, before.live),
+                    last: cell.live
                 )
             }
-            for (minute, earlier) in (cutEarlier[room]?[dimensions] ?? [:]).sorted(by: { $0.key < $1.key }) {
+            for (minute, earlier) in (snapshotEarlier[room]?[dimensions] ?? [:]).sorted(by: { $0.key < $1.key }) {
                 var row = row(minute)
-                // Never more than was counted: an end that was told late took some of it back.
+                // Limited to the counted time, which a late end may have reduced.
                 row.watched = min(earlier.watched, change.watch)
                 row.aired = min(earlier.aired, row.watched)
                 row.joins = earlier.joins
-                row.leaves = PerReason.allReasons.map { earlier.leaves[$0] }
+                row.leaves = CloseReasonCounters.allReasons.map { earlier.leaves[$0] }
                 pending.add(row)
                 change.watch -= row.watched
                 change.joins -= earlier.joins
@@ -94,14 +94,14 @@ struct HistoryJournal: Sendable {
             }
             var row = row(minute)
             row.joins = change.joins
-            row.leaves = PerReason.allReasons.map { change.leaves[$0] }
+            row.leaves = CloseReasonCounters.allReasons.map { change.leaves[$0] }
             row.switches = change.switches
             row.stalled = change.stalled
             row.startup = change.startup
             row.startups = change.startups
             pending.add(row)
         }
-        cutEarlier[room] = nil
+        snapshotEarlier[room] = nil
         for (minute, onAir) in air.minutes {
             let key = MinuteRow.Key(room: room, epoch: entry.epoch, minute: minute, dimensions: nil)
             pending.add(MinuteRow(key: key, aired: onAir, minimum: entry.lowest, last: entry.live))
@@ -117,18 +117,18 @@ struct HistoryJournal: Sendable {
         )
     }
 
-    /// Adds how many there were over all rooms: a row without a room, of no broadcast.
+    /// Adds the concurrent viewers over all rooms, as a row without room and broadcast.
     mutating func addTotal(minimum: Int, maximum: Int, last: Int, minute: Int64) {
-        guard isKept, maximum > 0 else { return }
+        guard isEnabled, maximum > 0 else { return }
         let key = MinuteRow.Key(room: "", epoch: 0, minute: minute, dimensions: nil)
         pending.add(MinuteRow(key: key, minimum: minimum, maximum: maximum, last: last))
     }
 
-    /// Adds how many there are of each group, where that is more than was said of the minute.
+    /// Adds the concurrent viewers of each group that exceed the peak of the minute so far.
     ///
-    /// - Parameter epoch: 0 for all rooms together.
+    /// - Parameter epoch: The broadcast; 0 for all rooms together.
     mutating func add(_ groups: [ViewerGroup: Int], epoch: Int64, minute: Int64) {
-        guard isKept else { return }
+        guard isEnabled else { return }
         if minute != peaks.minute { peaks = (minute, [:]) }
         for (group, live) in groups {
             let key = GroupPeak(epoch: epoch, minute: minute, group: group)
@@ -138,96 +138,96 @@ struct HistoryJournal: Sendable {
         }
     }
 
-    /// Adds when the viewers by requests of a shard were last heard of; nothing of a shard that has none.
+    /// Adds the last requests of a shard's HLS viewers, unless it has none.
     mutating func add(_ hits: LastHits, shard: UInt8) {
-        guard isKept, !hits.ages.isEmpty else { return }
+        guard isEnabled, !hits.ages.isEmpty else { return }
         pending.lastHits[shard] = hits
     }
 
     mutating func add(_ counters: RunCounters) {
-        guard isKept else { return }
+        guard isEnabled else { return }
         pending.counters = counters
     }
 
     mutating func add(_ row: BroadcastRow) {
-        guard isKept, written[row.epoch] != row else { return }
+        guard isEnabled, written[row.epoch] != row else { return }
         written[row.epoch] = row.ended == nil ? row : nil
         pending.broadcasts[row.epoch] = row
     }
 
-    /// Adds that what is counted of a place belongs to an earlier minute.
-    mutating func add(_ earlier: ShardOutput.Earlier, entry: RoomBook.Entry, wall: RoomBook.Wall) {
-        guard isKept else { return }
-        func note(at moment: Int64, _ change: (inout Earlier) -> Void) {
+    /// Adds counts that belong to an earlier minute.
+    mutating func add(_ earlier: ShardOutput.Earlier, entry: RoomReports.Entry, wallClock: RoomReports.WallClock) {
+        guard isEnabled else { return }
+        func addEarlier(at moment: Int64, _ change: (inout Earlier) -> Void) {
             change(
                 &self.earlier[earlier.room, default: [:]][earlier.dimensions, default: [:]][
-                    wall.date(of: moment) / 60_000,
+                    wallClock.date(of: moment) / 60_000,
                     default: Earlier()
                 ]
             )
         }
         switch earlier.count {
-        case .joined(let moment): note(at: moment) { $0.joins += 1 }
-        case .left(let reason, let moment): note(at: moment) { $0.leaves[reason] += 1 }
+        case .joined(let moment): addEarlier(at: moment) { $0.joins += 1 }
+        case .left(let reason, let moment): addEarlier(at: moment) { $0.leaves[reason] += 1 }
         case .watched(let from, let to):
-            var place = max(from, to - Self.longestBack * 60_000)
-            while place < to {
-                let end = min(to, wall.monotonic(of: (wall.date(of: place) / 60_000 + 1) * 60_000))
-                let onAir = entry.onAir(from: place, to: end)
-                note(at: place) { earlier in
-                    earlier.watched += end - place
+            var moment = max(from, to - Self.backdatingLimit * 60_000)
+            while moment < to {
+                let end = min(to, wallClock.monotonic(of: (wallClock.date(of: moment) / 60_000 + 1) * 60_000))
+                let onAir = entry.onAir(from: moment, to: end)
+                addEarlier(at: moment) { earlier in
+                    earlier.watched += end - moment
                     earlier.aired += onAir
                 }
-                place = end
+                moment = end
             }
         }
     }
 
     mutating func add(_ step: SessionStep) {
-        guard isKept, steps.count < Self.stepLimit else { return }
+        guard isEnabled, steps.count < Self.stepLimit else { return }
         steps.append(step)
     }
 
-    /// There are steps that nobody has taken.
+    /// Whether there are steps to write.
     var hasSteps: Bool { !steps.isEmpty }
 
-    /// The steps since the last time.
-    mutating func takeSteps() -> [SessionStep] {
+    /// Removes and returns the pending steps.
+    mutating func drainSteps() -> [SessionStep] {
         defer { steps.removeAll(keepingCapacity: true) }
         return steps
     }
 
-    /// What was told until now belongs to the figures that are read at this moment, and what comes later to later ones.
-    mutating func cut() {
-        guard isKept else { return }
-        for row in pending.sessions.values { cutSessions.add(row) }
+    /// Assigns the pending sessions and backdated counts to the snapshot that is taken now.
+    mutating func snapshot() {
+        guard isEnabled else { return }
+        for row in pending.sessions.values { snapshotSessions.add(row) }
         pending.sessions.removeAll()
-        cutEarlier.merge(earlier) { one, other in
+        snapshotEarlier.merge(earlier) { one, other in
             one.merging(other) { $0.merging($1) { $0 + $1 } }
         }
         earlier.removeAll()
     }
 
-    /// What was taken is on disk.
+    /// Records that the drained batch is on disk.
     mutating func confirm(at now: Int64) {
-        confirmed = (given.mapValues { $0.mapValues(\.counts.watch) }, now)
+        confirmed = (emitted.mapValues { $0.mapValues(\.counts.watch) }, now)
     }
 
-    /// What was counted by an earlier run is in the history already.
+    /// Records counts of an earlier run, which are in the history already.
     mutating func restore(_ counts: Cell.Counts, room: String, dimensions: Dimensions) {
-        given[room, default: [:]][dimensions, default: Given()].counts += counts
+        emitted[room, default: [:]][dimensions, default: Emitted()].counts += counts
     }
 
-    /// What was written is not there any more: broadcasts that go on are to be written as a whole again.
-    mutating func repeatBroadcasts() {
+    /// Prepares to write all broadcasts in progress again, after the database was replaced.
+    mutating func rewriteBroadcasts() {
         written = [:]
         peaks.most = [:]
     }
 
-    mutating func forget(_ room: String) {
-        given[room] = nil
+    mutating func remove(_ room: String) {
+        emitted[room] = nil
         earlier[room] = nil
-        cutEarlier[room] = nil
+        snapshotEarlier[room] = nil
         generation += 1
     }
 
@@ -235,14 +235,14 @@ struct HistoryJournal: Sendable {
         generation += 1
     }
 
-    /// Hands out what is there.
-    mutating func take(asOf: Int64) -> HistoryBatch {
+    /// Removes and returns the pending batch.
+    mutating func drain(asOf: Int64) -> HistoryBatch {
         var batch = HistoryBatch(asOf: asOf)
         swap(&batch, &pending)
         swap(&batch.sessions, &pending.sessions)
-        batch.sessions = cutSessions.sessions
-        batch.dropped += cutSessions.dropped
-        cutSessions = HistoryBatch()
+        batch.sessions = snapshotSessions.sessions
+        batch.dropped += snapshotSessions.dropped
+        snapshotSessions = HistoryBatch()
         batch.asOf = asOf
         return batch
     }

@@ -1,65 +1,65 @@
 public import Stage
 
-/// One playback, as the history keeps it; times in milliseconds since 1970.
+/// A playback session in the history; times are milliseconds since 1970.
 public struct SessionRow: Sendable, Equatable {
-    /// The proof in the session's id, from which nobody makes an id.
+    /// The authentication code of the session's id, from which no id can be derived.
     public var code: UInt64
     /// The shard that owns the session.
     public var shard: UInt8
-    /// Where it stands there, to find it in `LastHits`; nil for a participant's seat.
-    public var place: Int?
+    /// The index in the shard's table, as in `LastHits`; nil for a participant without a player.
+    public var index: Int?
     /// The room's unique name.
     public var room: String
-    /// The broadcast it belongs to.
+    /// The epoch of the broadcast.
     public var epoch: Int64
-    /// First media.
+    /// The first media.
     public var start: Int64
-    /// The start under which it was told before, where a log has told late of an earlier request; never read again.
-    public var formerStart: Int64?
-    /// Where the watching ended; nil while it lasts.
+    /// The start of earlier rows, when a late log moved it; never read back.
+    public var previousStart: Int64?
+    /// The end of watching; nil while it lasts.
     public var end: Int64?
-    /// Milliseconds watched.
+    /// Watch time, in milliseconds.
     public var watched: Int64
-    /// Up to when `watched` is told, while it watches; what passes from there to the next row is watched too.
+    /// The time up to which `watched` is complete; time from then to the next row is watched too.
     ///
-    /// Nil when nothing more is: in a pause, and at the end.
+    /// Nil while paused and after the end.
     public var watchedUntil: Int64?
-    /// Milliseconds between the playlists that it asks for; 0 for a connection, and where it is not known.
+    /// The interval of playlist requests, in milliseconds; 0 for a connection, and when unknown.
     public var poll: Int
-    /// Milliseconds that the player waited for media.
+    /// Rebuffering time, in milliseconds.
     public var stalled: Int64
-    /// Where it stands in the dimensions.
+    /// The current cell of the dimensions.
     public var dimensions: Dimensions
-    /// All renditions that it played, eight at most, in the order in which they were first played.
+    /// The first eight renditions played, in order.
     public var renditions: [String]
-    /// How often it changed its rendition.
+    /// The number of rendition switches.
     public var switches: Int
-    /// Bytes that it was sent: of a connection, told when it closes; by requests, with the requests that are its own.
+    /// Bytes sent; of a connection reported when it closes, otherwise with each request.
     public var bytes: Int64
-    /// Who watched, beyond the session: a hash; nil for nobody known.
+    /// A hash of the viewer; nil when only the session is known.
     public var viewer: UInt64?
-    /// The viewer is known by a token.
+    /// Whether a token identifies the viewer.
     public var isUser: Bool
-    /// A hash of where it came from, by which viewers are estimated; nil where nobody knows.
+    /// The estimated viewer, as a hash of address and player; nil when unknown.
     public var estimate: UInt64?
-    /// The player reported of itself.
-    public var isHeard: Bool
-    /// A log tells of it, some time after its requests.
+    /// Whether the player sent reports.
+    public var hasReported: Bool
+    /// Whether the session is known by a CDN log, some time after its requests.
     public var isLogged: Bool
-    /// Why it ended.
+    /// The reason of the end.
     public var reason: AudienceEvent.CloseReason?
-    /// It does not come back.
+    /// Whether the session can no longer resume.
     public var isClosed: Bool
 
-    /// A row as it was read, or as a test wants it.
+    /// Creates a row.
     public init(
         code: UInt64,
         shard: UInt8,
-        place: Int? = nil,
+        index: Int? = nil,
         room: String,
         epoch: Int64,
         start: Int64,
-        formerStart: Int64? = nil,
+        previousStart: Int64? = nil,
         end: Int64?,
         watched: Int64,
         watchedUntil: Int64? = nil,
@@ -72,18 +72,18 @@ public struct SessionRow: Sendable, Equatable {
         viewer: UInt64? = nil,
         isUser: Bool = false,
         estimate: UInt64? = nil,
-        isHeard: Bool = false,
+        hasReported: Bool = false,
         isLogged: Bool = false,
         reason: AudienceEvent.CloseReason? = nil,
         isClosed: Bool = false
     ) {
         self.code = code
         self.shard = shard
-        self.place = place
+        self.index = index
         self.room = room
         self.epoch = epoch
         self.start = start
-        self.formerStart = formerStart
+        self.previousStart = previousStart
         self.end = end
         self.watched = watched
         self.watchedUntil = watchedUntil
@@ -96,25 +96,25 @@ public struct SessionRow: Sendable, Equatable {
         self.viewer = viewer
         self.isUser = isUser
         self.estimate = estimate
-        self.isHeard = isHeard
+        self.hasReported = hasReported
         self.isLogged = isLogged
         self.reason = reason
         self.isClosed = isClosed
     }
 }
 
-/// A playback was away for a while and came back; milliseconds since 1970.
+/// An interruption of a playback session; times are milliseconds since 1970.
 public struct GapRow: Sendable, Hashable {
-    /// The session's.
+    /// The authentication code of the session's id.
     public var code: UInt64
-    /// The broadcast.
+    /// The epoch of the broadcast.
     public var epoch: Int64
-    /// When it went.
+    /// The start of the interruption.
     public var from: Int64
-    /// When it came back.
+    /// The end of the interruption.
     public var to: Int64
 
-    /// A row.
+    /// Creates a row.
     public init(code: UInt64, epoch: Int64, from: Int64, to: Int64) {
         self.code = code
         self.epoch = epoch
@@ -123,22 +123,92 @@ public struct GapRow: Sendable, Hashable {
     }
 }
 
-/// A session went on in another rendition or by another protocol.
+/// A switch of a session to another rendition or protocol.
 public struct MoveRow: Sendable, Equatable {
-    /// The proof in the session's id.
+    /// The authentication code of the session's id.
     public var code: UInt64
-    /// The broadcast.
+    /// The epoch of the broadcast.
     public var epoch: Int64
-    /// Milliseconds since 1970.
+    /// The time of the switch, in milliseconds since 1970.
     public var at: Int64
-    /// Where it stood until then.
+    /// The cell before the switch.
     public var from: Dimensions
 
-    /// A move.
+    /// Creates a row.
     public init(code: UInt64, epoch: Int64, at: Int64, from: Dimensions) {
         self.code = code
         self.epoch = epoch
         self.at = at
         self.from = from
+    }
+}
+
+/// A recent state change of a session, for recovery after a kill.
+///
+/// The history is written about once a second; steps are written within 50 ms and cover what the history lacks when the
+/// process is killed.
+public struct SessionStep: Sendable, Equatable {
+    /// The kind of state change.
+    public enum Kind: UInt8, Sendable {
+        /// A connection opened and is not qualified yet.
+        case opened = 1
+        /// A session qualified.
+        case proven = 2
+        /// A connection closed.
+        case closed = 3
+        /// A qualified session has a connection again.
+        case reopened = 4
+        /// An unqualified session requested its first playlist.
+        case requested = 5
+    }
+
+    /// The kind of state change.
+    public var kind: Kind
+    /// The authentication code of the session's id.
+    public var code: UInt64
+    /// The shard that owns the session.
+    public var shard: UInt8
+    /// The epoch of the broadcast.
+    public var epoch: Int64
+    /// The cell of the dimensions.
+    public var dimensions: Dimensions
+    /// A hash of the viewer; nil when only the session is known.
+    public var viewer: UInt64?
+    /// Whether a token identifies the viewer.
+    public var isUser: Bool
+    /// The estimated viewer, as a hash; nil when unknown.
+    public var estimate: UInt64?
+    /// Whether the session is known by a CDN log.
+    public var isLogged: Bool
+    /// The opening, the first request or the start of watching; milliseconds since 1970.
+    public var start: Int64
+    /// The time of the step, in milliseconds since 1970.
+    public var at: Int64
+
+    /// Creates a step.
+    public init(
+        kind: Kind,
+        code: UInt64,
+        shard: UInt8,
+        epoch: Int64,
+        dimensions: Dimensions,
+        viewer: UInt64? = nil,
+        isUser: Bool = false,
+        estimate: UInt64? = nil,
+        isLogged: Bool = false,
+        start: Int64,
+        at: Int64
+    ) {
+        self.kind = kind
+        self.code = code
+        self.shard = shard
+        self.epoch = epoch
+        self.dimensions = dimensions
+        self.viewer = viewer
+        self.isUser = isUser
+        self.estimate = estimate
+        self.isLogged = isLogged
+        self.start = start
+        self.at = at
     }
 }

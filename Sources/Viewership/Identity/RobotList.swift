@@ -1,19 +1,19 @@
 import Foundation
 
-/// The names by which crawlers, link previewers and checkers of availability are told from viewers.
+/// Matches user agents of crawlers, link previewers and availability monitors.
 public struct RobotList: Sendable {
-    /// Why a file is of no use.
+    /// The reason why a file cannot be used.
     public enum Fault: Error {
-        /// It cannot be read.
+        /// The file cannot be read.
         case unreadable
-        /// It is longer than a MiB, or has more than 10,000 words.
+        /// The file exceeds 1 MiB or 10,000 words.
         case tooLong
-        /// A word of it has fewer than three bytes, or more than 128.
+        /// A word has fewer than 3 bytes or more than 128.
         case badWord(line: Int)
     }
 
-    /// Those that the list leaves out, or knows by another name.
-    private static let own = WordIndex([
+    /// Names that `BotNames` lacks or spells differently.
+    private static let assign = WordIndex([
         "facebookexternalhit", "facebookcatalog", "whatsapp/", "skypeuripreview", "embedly", "quora link preview",
         "pinterest/0", "bingpreview", "google-inspectiontool", "meta-external", "yahoo! slurp", "snap url preview",
         "vkshare", "viber/", "mastodon/", "iframely", "headlesschrome-lighthouse", "chrome-lighthouse", "pingdom",
@@ -21,25 +21,25 @@ public struct RobotList: Sendable {
         "better uptime", "betterstack", "signal link preview", "datadog", "yandexmetrika", "zoominfo", "newrelic",
         "new relic", "crawler", "spider",
     ])
-    private static let listed = WordIndex(RobotWords.all, areWhole: true)
-    private static let longestFile = 1 << 20
-    private static let mostWords = 10_000
+    private static let listed = WordIndex(BotNames.all, wholeWords: true)
+    private static let maximumFileSize = 1 << 20
+    private static let maximumWords = 10_000
 
     private let more: WordIndex
 
-    /// The list, and an operator's own words.
+    /// Creates a list of the built-in names and an operator's own words.
     ///
-    /// - Parameter words: Each is looked for anywhere in a name, whatever the size of its letters.
+    /// - Parameter words: Substrings of user agents, case-insensitive.
     public init(_ words: [String] = []) {
         more = WordIndex(words.map { $0.lowercased() })
     }
 
-    /// The list, and the words of a file: one a line, without empty lines and those that begin with `#`.
+    /// Creates a list with the words of a file: one per line; empty lines and lines that start with `#` are ignored.
     ///
-    /// - Throws: A fault, when the file is of no use.
+    /// - Throws: `Fault` when the file cannot be used.
     public init(path: String) throws(Fault) {
         guard let file = FileManager.default.contents(atPath: path) else { throw .unreadable }
-        guard file.count <= Self.longestFile else { throw .tooLong }
+        guard file.count <= Self.maximumFileSize else { throw .tooLong }
         var words: [String] = []
         let lines = String(decoding: file, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         for (number, line) in lines.enumerated() {
@@ -48,16 +48,16 @@ public struct RobotList: Sendable {
             guard (3...128).contains(word.utf8.count) else { throw .badWord(line: number + 1) }
             words.append(word)
         }
-        guard words.count <= Self.mostWords else { throw .tooLong }
+        guard words.count <= Self.maximumWords else { throw .tooLong }
         self.init(words)
     }
 
-    /// Whether `name`, in small letters, is that of no viewer.
-    func names(_ name: [UInt8]) -> Bool {
-        Self.isBot(name) || Self.own.isIn(name) || Self.listed.isIn(name) || more.isIn(name)
+    /// Whether a lowercase user agent matches.
+    func matches(_ name: [UInt8]) -> Bool {
+        Self.isBot(name) || Self.assign.matches(name) || Self.listed.matches(name) || more.matches(name)
     }
 
-    /// Whether the name has "bot" at the end of a word; the telephones of Cubot do, and are none.
+    /// Whether a word ends in "bot"; Cubot phones are excepted.
     private static func isBot(_ name: [UInt8]) -> Bool {
         let word = Array("bot".utf8)
         guard name.count >= word.count else { return false }
@@ -69,4 +69,41 @@ public struct RobotList: Sendable {
         }
         return false
     }
+}
+
+/// Finds any of many words in a text, in one pass.
+///
+/// Text and words are lowercase UTF-8; words have at least three bytes.
+struct WordIndex: Sendable {
+    private let words: [UInt32: [[UInt8]]]
+    private let wholeWords: Bool
+
+    /// - Parameter wholeWords: Whether a match must not be a part of a longer word.
+    init(_ words: [String], wholeWords: Bool = false) {
+        let bytes = words.map { Array($0.utf8) }.filter { $0.count >= 3 }
+        self.words = Dictionary(grouping: bytes) { Self.key(of: $0, at: 0) }
+        self.wholeWords = wholeWords
+    }
+
+    /// Whether `text` contains one of the words.
+    func matches(_ text: [UInt8]) -> Bool {
+        guard !words.isEmpty, text.count >= 3 else { return false }
+        for start in 0...text.count - 3 {
+            guard let candidates = words[Self.key(of: text, at: start)] else { continue }
+            let isWithin = start > 0 && Self.isLetter(text[start - 1])
+            for word in candidates where text[start...].starts(with: word) {
+                guard wholeWords else { return true }
+                let end = start + word.count
+                let continues = end < text.count && Self.isLetter(text[end - 1]) && Self.isLetter(text[end])
+                if !isWithin, !continues { return true }
+            }
+        }
+        return false
+    }
+
+    private static func key(of text: [UInt8], at offset: Int) -> UInt32 {
+        UInt32(text[offset]) << 16 | UInt32(text[offset + 1]) << 8 | UInt32(text[offset + 2])
+    }
+
+    static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 }

@@ -1,4 +1,4 @@
-/// What a player's name for itself tells: its class, and whether it is no viewer at all.
+/// Classifies a user agent: the class of player, and whether it is excluded.
 struct UserAgent {
     private static let tools = WordIndex([
         "lavf/", "libavformat", "vlc/", "libvlc", "curl/", "wget/", "gstreamer", "mpv", "mplayer", "python",
@@ -12,13 +12,13 @@ struct UserAgent {
     private static let apple = WordIndex(["iphone", "ipad", "ipod", "applecoremedia"])
     private static let android = WordIndex(["android", "exoplayer", "stagefright"])
     private static let browsers = WordIndex(["mozilla/"])
-    /// Bytes of a name that are looked at.
+    /// The number of bytes that are examined.
     private static let length = 512
 
     let client: ClientClass
     let isUncounted: Bool
 
-    /// - Parameter text: nil and the empty text are of no known class.
+    /// - Parameter text: The user agent; nil and the empty text are of unknown class.
     init(_ text: String?, robots: RobotList) {
         guard let text, !text.isEmpty else {
             client = .unknown
@@ -26,20 +26,31 @@ struct UserAgent {
             return
         }
         let name = text.utf8.prefix(Self.length).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
-        isUncounted = robots.names(name)
+        isUncounted = robots.matches(name)
         client =
-            if Self.televisions.isIn(name) {
+            if Self.televisions.matches(name) {
                 .tv
-            } else if Self.apple.isIn(name) {
+            } else if Self.apple.matches(name) {
                 .ios
-            } else if Self.android.isIn(name) {
+            } else if Self.android.matches(name) {
                 .android
-            } else if Self.tools.isIn(name) {
+            } else if Self.tools.matches(name) {
                 .tool
-            } else if Self.browsers.isIn(name) {
+            } else if Self.browsers.matches(name) {
                 .web
             } else {
                 .unknown
             }
     }
+}
+
+/// The class of a player.
+public enum ClientClass: String, Sendable, Hashable, CaseIterable, Codable {
+    case web
+    case ios
+    case android
+    case tv
+    /// A library or command-line tool: Lavf, VLC, curl. It counts.
+    case tool
+    case unknown
 }

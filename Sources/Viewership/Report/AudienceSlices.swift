@@ -1,36 +1,36 @@
 import Stage
 
-/// What all viewers did together, and what each group of them did.
+/// The sums of all viewers and of each group.
 public struct AudienceSlices: Sendable {
-    /// What one group of viewers did.
+    /// The sums of one group of viewers.
     public struct Slice: Sendable, Equatable {
-        /// Sessions that were proven to watch.
+        /// Qualified sessions.
         public var joins = 0
         /// Sessions that ended for good.
         public var leaves = 0
-        /// Changes of rendition or protocol.
+        /// Switches of rendition or protocol.
         public var switches = 0
-        /// Milliseconds.
+        /// Watch time, in milliseconds.
         public var watched: Int64 = 0
-        /// Milliseconds of them while the program was on the air.
+        /// The part of `watched` that was on air, in milliseconds.
         public var aired: Int64 = 0
-        /// Milliseconds that players waited for media in the midst of it.
+        /// Rebuffering time, in milliseconds.
         public var stalled: Int64 = 0
-        /// Milliseconds from wish to picture, of those of whom it is known.
+        /// The sum of known startup times, in milliseconds.
         public var startup: Int64 = 0
-        /// How many `startup` is of.
+        /// The number of startup times in `startup`.
         public var startups = 0
-        /// What does not follow from the minutes.
+        /// The figures that cannot be summed.
         public var figures = GroupFigures()
     }
 
-    /// Everybody.
+    /// The sums of all viewers.
     public private(set) var whole = Slice()
     private var slices: [ViewerGroup: Slice] = [:]
 
     /// - Parameters:
-    ///   - sums: a row for each place in the dimensions; rows of the whole are passed over.
-    ///   - groups: what does not follow from those.
+    ///   - sums: One row per cell; rows of whole rooms are ignored.
+    ///   - groups: The figures that cannot be summed.
     public init(_ sums: [MinuteRow], groups: [ViewerGroup?: GroupFigures] = [:]) {
         for row in sums {
             guard let dimensions = row.key.dimensions else { continue }
@@ -41,22 +41,22 @@ public struct AudienceSlices: Sendable {
         for group in slices.keys { slices[group]?.figures = groups[group] ?? GroupFigures() }
     }
 
-    /// The groups of one grouping, by their names.
+    /// Returns the groups of a grouping, by name.
     public subscript(grouping: ViewershipTimeline.Grouping) -> [String: Slice] {
         var groups: [String: Slice] = [:]
         for (group, slice) in slices where group.grouping == grouping { groups[group.name] = slice }
         return groups
     }
 
-    /// Viewers on average: the area under the number of viewers over a time, divided by that time.
+    /// Returns the average audience: the area under the viewer count over a period, divided by its length.
     ///
-    /// Watching is booked when it is proven, some seconds late: at the edges that may be more than there ever were at
-    /// once. Then all groups are taken down alike.
+    /// Watch time is counted on qualification, some seconds late, so that the area at the edges of a period may exceed
+    /// its peak. Then all groups are scaled down alike.
     ///
     /// - Parameters:
-    ///   - area: milliseconds watched in the time.
-    ///   - duration: the time, milliseconds.
-    ///   - peak: the most at once; nil where that is not known.
+    ///   - area: The watch time in the period, in milliseconds.
+    ///   - duration: The length of the period, in milliseconds.
+    ///   - peak: The concurrent peak; nil when unknown.
     func average(
         _ area: (Slice) -> Int64,
         of slice: Slice,
@@ -80,5 +80,43 @@ extension AudienceSlices.Slice {
         stalled += row.stalled
         startup += row.startup
         startups += row.startups
+    }
+}
+
+/// A group of viewers with the same value of one dimension.
+public struct ViewerGroup: Sendable, Hashable {
+    /// The dimension.
+    public var grouping: ViewershipTimeline.Grouping
+    /// The value, such as `hls` or `DE`; empty when unknown.
+    public var name: String
+
+    /// Creates a group.
+    public init(_ grouping: ViewershipTimeline.Grouping, _ name: String) {
+        self.grouping = grouping
+        self.name = name
+    }
+}
+
+extension Dimensions {
+    /// The groups that a viewer in this cell belongs to, one per grouping.
+    public var groups: [ViewerGroup] {
+        ViewershipTimeline.Grouping.allCases.map { ViewerGroup($0, $0.group(of: self)) }
+    }
+}
+
+/// The figures of a group that cannot be summed over minutes.
+public struct GroupFigures: Sendable, Equatable {
+    /// The concurrent peak, sampled once a second; nil without any viewer.
+    public var peak: Int?
+    /// The settled peak; nil while unknown.
+    public var settledPeak: SettledPeak?
+    /// Distinct viewers; nil when the sessions have expired.
+    public var uniques: UniqueViewers?
+
+    /// Creates figures; unknown by default.
+    public init(peak: Int? = nil, settledPeak: SettledPeak? = nil, uniques: UniqueViewers? = nil) {
+        self.peak = peak
+        self.settledPeak = settledPeak
+        self.uniques = uniques
     }
 }

@@ -1,19 +1,19 @@
 import Stage
 
-/// One broadcast as a whole, from what the history has of it.
+/// The report of one broadcast, computed from the history.
 public struct BroadcastFigures: Sendable {
     /// The broadcast.
     public let broadcast: BroadcastRow
-    /// What everybody did, and each group.
+    /// The sums of all viewers and of each group.
     public let slices: AudienceSlices
-    /// Milliseconds over which the averages are.
+    /// The duration of the averages, in milliseconds.
     public let duration: Int64
     private let peak: Int
 
     /// - Parameters:
-    ///   - sums: a row for each place in the dimensions.
-    ///   - groups: what of the groups does not follow from those.
-    ///   - now: milliseconds since 1970; where a broadcast is that lasts.
+    ///   - sums: One row per cell of the dimensions.
+    ///   - groups: The figures that cannot be summed.
+    ///   - now: Milliseconds since 1970; the end of a broadcast in progress.
     public init(
         broadcast: BroadcastRow,
         sums: [MinuteRow],
@@ -29,25 +29,74 @@ public struct BroadcastFigures: Sendable {
         slices = AudienceSlices(sums, groups: groups)
     }
 
-    /// Everybody.
+    /// The sums of all viewers.
     public var whole: AudienceSlices.Slice { slices.whole }
 
-    /// The part of the viewers by requests whose players report of themselves, 0 to 1; nil without such viewers.
+    /// The share of HLS viewers whose players send reports, 0 to 1; nil without HLS viewers.
     ///
-    /// Who took an id and was never seen again counts as one who does not report: where another server answers the
-    /// requests and tells nothing, all players that do not report are among those. So it is never too high.
+    /// An id that was issued and never used counts as a viewer without reports, because it may play through a server
+    /// that forwards no requests. So the share is never too high.
     public var coverage: Double? {
         let byProtocol = slices[.playback]
         let seen = [PlaybackProtocol.hls, .llhls].reduce(0) { $0 + (byProtocol[$1.rawValue]?.joins ?? 0) }
-        let asked = seen + broadcast.unseen
-        return asked > 0 ? min(1, Double(broadcast.heard) / Double(asked)) : nil
+        let asked = seen + broadcast.unusedIDs
+        return asked > 0 ? min(1, Double(broadcast.reportingSessions) / Double(asked)) : nil
     }
 
-    /// Viewers on average over the time on the air (ACV); of a broadcast whose program never was, over the whole of it.
+    /// Returns the average concurrent viewers (ACV) over the time on air, or over the whole broadcast without any.
     ///
-    /// It is the average minute audience (AMA) as well: that of each minute, with the part of it that was on the air for its
-    /// weight.
+    /// This is also the average minute audience (AMA), with each minute weighted by its part on air.
     public func average(of slice: AudienceSlices.Slice) -> Double {
         slices.average({ broadcast.onAir > 0 ? $0.aired : $0.watched }, of: slice, over: duration, peak: peak)
     }
+}
+
+/// The report of all rooms together over a period of whole minutes.
+public struct PeriodFigures: Sendable {
+    /// The time on air and the figures of single minutes.
+    public struct Air: Sendable {
+        /// The number of broadcasts with any counts.
+        public var broadcasts = 0
+        /// The time on air of any program, in milliseconds; of a minute that is on air in part, the longest program
+        /// counts.
+        public var duration: Int64 = 0
+        /// The concurrent peak as it was counted live, and its minute since 1970.
+        public var peak: (viewers: Int, minute: Int64)?
+
+        /// Creates an empty value.
+        public init() {}
+    }
+
+    /// The sums of all viewers and of each group.
+    public let slices: AudienceSlices
+    /// The time on air and the peak.
+    public let air: Air
+
+    /// - Parameters:
+    ///   - sums: One row per cell of the dimensions.
+    ///   - groups: The figures that cannot be summed.
+    ///   - air: The time on air and the peak.
+    public init(sums: [MinuteRow], groups: [ViewerGroup?: GroupFigures] = [:], air: Air) {
+        var groups = groups
+        groups[nil, default: GroupFigures()].peak = air.peak?.viewers
+        self.air = air
+        slices = AudienceSlices(sums, groups: groups)
+    }
+
+    /// The sums of all viewers.
+    public var whole: AudienceSlices.Slice { slices.whole }
+
+    /// Returns the average concurrent viewers over the time on air (ACV and AMA), never above the peak.
+    public func average(of slice: AudienceSlices.Slice) -> Double {
+        let peak = whole.figures.settledPeak?.viewers ?? whole.figures.peak
+        return slices.average(\.aired, of: slice, over: air.duration, peak: peak)
+    }
+}
+
+/// The scope of a report.
+public enum ReportScope: Sendable, Hashable {
+    /// One broadcast, by epoch.
+    case broadcast(Int64)
+    /// All rooms together in a range of minutes since 1970.
+    case period(Range<Int64>)
 }

@@ -1,53 +1,53 @@
-/// One metric with all its samples, as the Prometheus text format has it: a name, a kind, a line of help.
+/// A metric with all its samples in the Prometheus data model.
 public struct MetricFamily: Sendable, Equatable {
-    /// What the value does: a gauge goes up and down, a counter only up.
+    /// The Prometheus type: a gauge goes up and down, a counter only up.
     public enum Kind: String, Sendable, Equatable {
         case gauge
         case counter
-        /// Samples are of `_bucket` (with the label `le`), `_sum` and `_count`.
+        /// The samples have the suffixes `_bucket` (with the label `le`), `_sum` and `_count`.
         case histogram
     }
 
-    /// One dimension of a sample.
+    /// A label of a sample.
     public struct Label: Sendable, Equatable {
-        /// The dimension, such as `room`.
+        /// The name of the label, such as `room`.
         public var name: String
-        /// Where in it, as it is; the renderer escapes.
+        /// The unescaped value; the renderer escapes it.
         public var value: String
 
-        /// Names a place in a dimension.
+        /// Creates a label.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// One value.
+    /// A value with its labels.
     public struct Sample: Sendable, Equatable {
-        /// What the family's name is followed by, as `_bucket` of a histogram; usually empty.
+        /// The suffix of the family's name, such as `_bucket`; usually empty.
         public var suffix = ""
-        /// What the value is of; empty for the whole process.
+        /// The labels; empty for the whole process.
         public var labels: [Label]
-        /// In the unit that the metric's name ends in.
+        /// The value, in the unit that the metric's name ends in.
         public var value: Double
 
-        /// Makes a sample.
+        /// Creates a sample.
         public init(labels: [Label], value: Double) {
             self.labels = labels
             self.value = value
         }
     }
 
-    /// The full name; that of a counter ends in `_total`.
+    /// The full name; the name of a counter ends in `_total`.
     public var name: String
     /// The Prometheus type.
     public var kind: Kind
-    /// One line for people.
+    /// The help text.
     public var help: String
-    /// Every combination of labels once.
+    /// The samples, one for each combination of labels.
     public var samples: [Sample]
 
-    /// Makes a family from samples that are there already.
+    /// Creates a family.
     public init(name: String, kind: Kind, help: String, samples: [Sample]) {
         self.name = name
         self.kind = kind
@@ -55,19 +55,19 @@ public struct MetricFamily: Sendable, Equatable {
         self.samples = samples
     }
 
-    /// One value of the whole process, as it is now.
+    /// Creates a gauge with one sample for the whole process.
     public static func gauge(_ name: String, _ help: String, _ value: Double) -> MetricFamily {
         MetricFamily(name: name, kind: .gauge, help: help, samples: [Sample(labels: [], value: value)])
     }
 }
 
 extension MetricFamily {
-    /// Adds one histogram.
+    /// Adds the samples of one histogram.
     ///
     /// - Parameters:
-    ///   - bounds: Upper bounds of the buckets, without the last.
-    ///   - counts: What is in each bucket alone, one more than there are bounds.
-    ///   - sum: Of all values.
+    ///   - bounds: Upper bounds of the buckets, without infinity.
+    ///   - counts: The number of values in each single bucket; one more than `bounds`.
+    ///   - sum: The sum of all values.
     public mutating func addHistogram(bounds: [Double], counts: [Int], sum: Double, labels: [Label] = []) {
         func add(_ suffix: String, _ labels: [Label], _ value: Double) {
             var sample = Sample(labels: labels, value: value)

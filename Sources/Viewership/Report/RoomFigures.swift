@@ -1,81 +1,81 @@
 import Stage
 
-/// What all shards together counted of one room.
+/// The counts of one room over all shards.
 struct RoomFigures: Sendable {
-    struct Place: Sendable {
+    struct CellFigures: Sendable {
         var live = 0
         var counts = Cell.Counts.zero
         var baseline = Cell.Counts.zero
 
-        static func += (left: inout Place, right: Place) {
+        static func += (left: inout CellFigures, right: CellFigures) {
             left.live += right.live
             left.counts += right.counts
             left.baseline += right.baseline
         }
     }
 
-    var places: [Dimensions: Place] = [:]
-    var tally = RoomTally()
+    var cells: [Dimensions: CellFigures] = [:]
+    var counters = RoomCounters()
 
-    /// Viewers that count now, by group.
+    /// Concurrent viewers, by group.
     var groups: [ViewerGroup: Int] {
         var groups: [ViewerGroup: Int] = [:]
-        for (dimensions, place) in places where place.live > 0 {
-            for group in dimensions.groups { groups[group, default: 0] += place.live }
+        for (dimensions, cell) in cells where cell.live > 0 {
+            for group in dimensions.groups { groups[group, default: 0] += cell.live }
         }
         return groups
     }
 
-    var live: Int { places.values.reduce(0) { $0 + $1.live } }
+    var live: Int { cells.values.reduce(0) { $0 + $1.live } }
 
-    /// The counts of the present broadcast.
+    /// The counts of the current broadcast.
     var broadcast: Cell.Counts {
-        places.values.reduce(.zero) { $0 + $1.counts - $1.baseline }
+        cells.values.reduce(.zero) { $0 + $1.counts - $1.baseline }
     }
 
-    /// Since the counters began.
+    /// The counts since the counters began.
     var counts: Cell.Counts {
-        places.values.reduce(.zero) { $0 + $1.counts }
+        cells.values.reduce(.zero) { $0 + $1.counts }
     }
 }
 
-/// All shards, at one moment.
-struct AudienceCut {
-    /// What one shard holds; taken in no time, as the lists are shared until the shard changes them.
+/// A consistent snapshot of all shards.
+struct AudienceSnapshot {
+    /// The contents of one shard; cheap, because the arrays are copied on write.
     struct Part {
         let rooms: [String?]
-        let tallies: [RoomTally]
+        let roomCounters: [RoomCounters]
         let cells: [Cell]
-        let names: Names
+        let names: StringInterner
         let adopted: Int
-        let beats: Int
+        let requests: Int
         let rejected: [AudienceShard.Rejection: Int]
 
         init(_ shard: borrowing AudienceShard) {
             rooms = shard.rooms
-            tallies = shard.tallies
+            roomCounters = shard.roomCounters
             cells = shard.cells
             names = shard.names
             adopted = shard.adopted
-            beats = shard.beats
+            requests = shard.requests
             rejected = shard.rejected
         }
     }
 
     let at: Int64
     var parts: [Part] = []
-    var book: [String: RoomBook.Entry] = [:]
+    var roomReports: [String: RoomReports.Entry] = [:]
     var totalPeak = 0
     var totalPeakAt: Int64?
     var startups = StartupHistogram()
-    var earlierBeats = 0
-    /// The watch time that is on disk, by room and place; nil where nobody says it.
+    var earlierRequests = 0
+    /// The watch time that is on disk, by room and cell; nil when nothing is confirmed.
     var confirmed: [String: [Dimensions: Int64]]?
-    /// Steps of sessions are in it that nobody has written.
+    /// Whether session steps are not written yet.
     var hasSteps = false
-    /// Milliseconds that have passed since the process is known to have lived.
+    /// Milliseconds since the time until which the process is known to have lived.
     var overrun: Int64 = 0
-    /// By shard, where the history wants them: how long ago viewers by requests were last heard of, by their place.
+    /// The ages of the last requests by shard and table index; empty unless the history needs them.
     var lastHits: [[UInt16]] = []
 
     init(at: Int64) {
@@ -84,38 +84,38 @@ struct AudienceCut {
     }
 
     var adopted: Int { parts.reduce(0) { $0 + $1.adopted } }
-    var beats: Int { parts.reduce(earlierBeats) { $0 + $1.beats } }
+    var requests: Int { parts.reduce(earlierRequests) { $0 + $1.requests } }
     var rejected: [AudienceShard.Rejection: Int] {
         parts.reduce(into: [:]) { $0.merge($1.rejected, uniquingKeysWith: +) }
     }
 
-    /// The figures of every room.
+    /// Returns the figures of every room.
     func figures() -> [String: RoomFigures] {
         var figures: [String: RoomFigures] = [:]
         add(to: &figures) { _ in true }
         return figures
     }
 
-    /// The figures as they are told: what was watched as far as a later run would know of it, if this one were killed now.
+    /// Limits figures to what the next run would restore, if this one were killed now.
     ///
-    /// Of viewers by requests that is what is on disk: the rest is known again when they ask again, and would be missing
-    /// until then. Of connections it is what passed until the process is known to have lived.
-    func told(_ figures: RoomFigures, of room: String) -> RoomFigures {
-        guard book[room]?.ended == nil else { return figures }
+    /// For HLS viewers that is the watch time on disk, since later time is counted again only with their next requests.
+    /// For connections it is the time until which the process is known to have lived.
+    func published(_ figures: RoomFigures, of room: String) -> RoomFigures {
+        guard roomReports[room]?.ended == nil else { return figures }
         var figures = figures
-        for (dimensions, place) in figures.places {
-            var told = place.counts.watch
+        for (dimensions, cell) in figures.cells {
+            var published = cell.counts.watch
             if dimensions.playback.isContinuous {
-                told -= Int64(place.live) * overrun
+                published -= Int64(cell.live) * overrun
             } else if let confirmed {
-                told = min(told, confirmed[room]?[dimensions] ?? 0)
+                published = min(published, confirmed[room]?[dimensions] ?? 0)
             }
-            figures.places[dimensions]?.counts.watch = max(place.baseline.watch, told)
+            figures.cells[dimensions]?.counts.watch = max(cell.baseline.watch, published)
         }
         return figures
     }
 
-    /// The figures of one room.
+    /// Returns the figures of one room.
     func figures(of room: String) -> RoomFigures {
         var figures: [String: RoomFigures] = [:]
         add(to: &figures) { $0 == room }
@@ -124,11 +124,11 @@ struct AudienceCut {
 
     private func add(to figures: inout [String: RoomFigures], _ isWanted: (String) -> Bool) {
         for part in parts {
-            let places = part.rooms.map { $0.map(isWanted) ?? false }
-            for (place, room) in part.rooms.enumerated() where places[place] {
-                if let room { figures[room, default: RoomFigures()].tally += part.tallies[place] }
+            let isSelected = part.rooms.map { $0.map(isWanted) ?? false }
+            for (index, room) in part.rooms.enumerated() where isSelected[index] {
+                if let room { figures[room, default: RoomFigures()].counters += part.roomCounters[index] }
             }
-            for cell in part.cells where cell.key.room >= 0 && places[Int(cell.key.room)] {
+            for cell in part.cells where cell.key.room >= 0 && isSelected[Int(cell.key.room)] {
                 guard let room = part.rooms[Int(cell.key.room)] else { continue }
                 let dimensions = Dimensions(
                     playback: cell.key.playback,
@@ -136,8 +136,12 @@ struct AudienceCut {
                     region: part.names[cell.key.region],
                     client: cell.key.client
                 )
-                let place = RoomFigures.Place(live: cell.live, counts: cell.counts(at: at), baseline: cell.baseline)
-                figures[room]?.places[dimensions, default: .init()] += place
+                let cellFigures = RoomFigures.CellFigures(
+                    live: cell.live,
+                    counts: cell.counts(at: at),
+                    baseline: cell.baseline
+                )
+                figures[room]?.cells[dimensions, default: .init()] += cellFigures
             }
         }
     }

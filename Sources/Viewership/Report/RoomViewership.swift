@@ -1,67 +1,67 @@
 public import Foundation
 public import Stage
 
-/// How many watch a room, and how many did during its present broadcast.
+/// The audience of a room, now and during its current broadcast.
 ///
-/// Live figures are provisional: they hold the viewers by requests (HLS) that are gone but not yet timed out. In every
-/// snapshot `concurrent` is the sum of `byProtocol`, and `joins - leaves == concurrent + resumable`.
+/// Live figures are provisional: they include HLS viewers that have left but not timed out. In every snapshot
+/// `concurrent` is the sum of `byProtocol`, and `joins - leaves == concurrent + resumable`.
 public struct RoomViewership: Sendable, Equatable {
     /// The room's unique name; empty in the total over all rooms.
     public var room: String
-    /// Viewer sessions that count now.
+    /// Concurrent viewer sessions.
     public var concurrent: Int
-    /// Distinct viewers among them: several players of one participant are one.
+    /// Distinct concurrent viewers: several players of one participant count once.
     public var devices: Int
-    /// Those of `concurrent` that belong to no participant that is present.
+    /// Concurrent sessions that belong to no present participant.
     public var anonymous: Int
-    /// The most that ever counted at once in this broadcast; provisional like `concurrent`.
+    /// The concurrent peak of this broadcast; provisional like `concurrent`.
     public var peak: Int
     /// When the peak was first reached; nil before the first viewer.
     public var peakAt: Date?
-    /// Sessions that were proven to watch; a return within the grace time is not a second join.
+    /// Qualified sessions; a return within the grace time is not a second join.
     public var joins: Int
     /// Sessions that ended for good.
     public var leaves: Int
-    /// Sessions that ended and may still come back; neither live nor left.
+    /// Sessions that ended and may still resume; neither live nor left.
     public var resumable: Int
-    /// Time watched by everybody so far: of those who left to their last sign of life and half a poll.
+    /// Total watch time; of HLS viewers up to the last request and half a polling interval.
     public var watchTimeSeconds: Double
-    /// The moment the figures are of.
+    /// The time of the figures.
     public var asOf: Date
-    /// How long ago the time-outs were last looked at; milliseconds, below about 1000 in a healthy gateway.
+    /// The age of the last timeout check in milliseconds, below about 1000 in a healthy gateway.
     public var staleMs: Int
-    /// The gateway was restarted and viewers of before are still being taken over.
+    /// Whether viewers of an earlier run are still being restored.
     public var recovering: Bool
-    /// `concurrent` by the way of watching; every way has its entry.
+    /// `concurrent` by protocol; every protocol has its entry.
     public var byProtocol: [PlaybackProtocol: Int]
-    /// `joins` by the way of watching at the time; every way has its entry.
+    /// `joins` by the protocol at that time; every protocol has its entry.
     public var joinsByProtocol: [PlaybackProtocol: Int]
-    /// `concurrent` by rendition; empty for the program as it is.
+    /// `concurrent` by rendition; the source has the empty name.
     public var byRendition: [String: Int] = [:]
-    /// `concurrent` by country or region, ISO codes; empty where nobody knows.
+    /// `concurrent` by country or region, as ISO codes; empty when unknown.
     public var byRegion: [String: Int] = [:]
-    /// `concurrent` by kind of player; every kind has its entry.
+    /// `concurrent` by class of player; every class has its entry.
     public var byClient: [ClientClass: Int] = [:]
-    /// How often viewers changed their rendition or their protocol.
+    /// The number of rendition and protocol switches.
     public var switches = 0
-    /// Playbacks at this moment, those that do not count or are not proven yet included.
+    /// Concurrent playbacks, including excluded and unqualified ones.
     public var unfiltered = 0
-    /// Sessions and requests that never counted, by the reason; every reason has its entry.
-    public var excluded: [Exclusion: Int] = [:]
-    /// Seconds that players say they waited for media in the midst of it.
+    /// Excluded sessions and requests by reason; every reason has its entry.
+    public var excluded: [ExclusionReason: Int] = [:]
+    /// Rebuffering time that players reported, in seconds.
     public var stalledSeconds = 0.0
-    /// Seconds from the request to the first media of all of whom it is known, and how many they are.
+    /// The sum of known startup times, in seconds.
     public var startupSeconds = 0.0
-    /// How many `startup` is of.
+    /// The number of startup times in `startupSeconds`.
     public var startups = 0
     /// Distinct viewers of this broadcast.
     public var uniques = UniqueViewers()
-    /// When the broadcast began; nil for a room that nobody has begun or watched.
+    /// The start of the broadcast; nil for a room that was never begun or watched.
     public var beganAt: Date?
-    /// For how long its program has been on the air; seconds.
+    /// Time on air, in seconds.
     public var onAirSeconds = 0.0
 
-    /// Figures as given; zeros where nothing is.
+    /// Creates figures; zeros by default.
     public init(
         room: String,
         concurrent: Int = 0,
@@ -98,45 +98,45 @@ public struct RoomViewership: Sendable, Equatable {
 }
 
 extension RoomViewership {
-    /// The figures that the shards' counters add up to.
+    /// Creates the report of a room from the counters of the shards.
     init(room: String, figures: RoomFigures, asOf: Date) {
-        let tally = figures.tally
+        let counters = figures.counters
         let live = figures.live
         let counts = figures.broadcast
         self.init(
             room: room,
             concurrent: live,
-            devices: live - tally.surplus,
-            anonymous: live - tally.attributed,
+            devices: live - counters.surplus,
+            anonymous: live - counters.attributed,
             joins: counts.joins,
             leaves: counts.leaves.sum,
-            resumable: tally.resumable,
+            resumable: counters.resumable,
             watchTimeSeconds: Double(counts.watch) / 1000,
             asOf: asOf,
             byProtocol: Dictionary(uniqueKeysWithValues: PlaybackProtocol.allCases.map { ($0, 0) }),
             joinsByProtocol: Dictionary(uniqueKeysWithValues: PlaybackProtocol.allCases.map { ($0, 0) })
         )
         byClient = Dictionary(uniqueKeysWithValues: ClientClass.allCases.map { ($0, 0) })
-        for (dimensions, place) in figures.places {
-            byProtocol[dimensions.playback, default: 0] += place.live
-            joinsByProtocol[dimensions.playback, default: 0] += place.counts.joins - place.baseline.joins
-            byRendition[dimensions.rendition, default: 0] += place.live
-            byRegion[dimensions.region, default: 0] += place.live
-            byClient[dimensions.client, default: 0] += place.live
+        for (dimensions, cell) in figures.cells {
+            byProtocol[dimensions.playback, default: 0] += cell.live
+            joinsByProtocol[dimensions.playback, default: 0] += cell.counts.joins - cell.baseline.joins
+            byRendition[dimensions.rendition, default: 0] += cell.live
+            byRegion[dimensions.region, default: 0] += cell.live
+            byClient[dimensions.client, default: 0] += cell.live
         }
         anonymous -= byProtocol[.sdk] ?? 0
         byRendition = byRendition.filter { $0.value > 0 }
         byRegion = byRegion.filter { $0.value > 0 }
         switches = counts.switches
-        unfiltered = live + tally.unproven
-        let ended = tally.counts - tally.baseline
-        excluded = Dictionary(uniqueKeysWithValues: Exclusion.allCases.map { ($0, ended.excluded[$0]) })
+        unfiltered = live + counters.unproven
+        let ended = counters.counts - counters.baseline
+        excluded = Dictionary(uniqueKeysWithValues: ExclusionReason.allCases.map { ($0, ended.excluded[$0]) })
         stalledSeconds = Double(counts.stalled) / 1000
         startupSeconds = Double(counts.startup) / 1000
         startups = counts.startups
     }
 
-    /// Adds another room's figures to a sum.
+    /// Adds the figures of another room.
     mutating func add(_ room: RoomViewership) {
         concurrent += room.concurrent
         devices += room.devices
@@ -157,5 +157,21 @@ extension RoomViewership {
         startupSeconds += room.startupSeconds
         startups += room.startups
         uniques += room.uniques
+    }
+}
+
+/// All rooms with a broadcast, and their sum.
+public struct ViewershipTotals: Sendable, Equatable {
+    /// Rooms that had a viewer and have not ended, the largest audience first.
+    public var rooms: [RoomViewership]
+    /// The sum over `rooms`; a viewer of two rooms counts twice.
+    ///
+    /// Its peak is the concurrent peak over all rooms since the start, or since the first recovered broadcast began.
+    public var total: RoomViewership
+
+    /// Creates totals.
+    public init(rooms: [RoomViewership], total: RoomViewership) {
+        self.rooms = rooms
+        self.total = total
     }
 }

@@ -1,35 +1,34 @@
-/// The most viewers at once, by the settled beginnings and ends of their sessions.
+/// The concurrent peak, by the settled starts and ends of sessions.
 public struct SettledPeak: Sendable, Hashable {
-    /// How many they were.
+    /// The number of viewers.
     public var viewers: Int
-    /// When that was reached; milliseconds since 1970.
+    /// The time of the peak, in milliseconds since 1970.
     public var at: Int64
 
-    /// As it was found.
+    /// Creates a peak.
     public init(viewers: Int, at: Int64) {
         self.viewers = viewers
         self.at = at
     }
 }
 
-/// Finds the settled peak of all viewers and of each group, from sessions with their times away and their moves.
+/// Computes the settled peaks of all viewers and of each group, from sessions with their gaps and moves.
 ///
-/// At one moment those who leave go first. The region and the kind of client are taken to have been the same all the time,
-/// for of whom they were known late they were.
+/// At equal times ends come before starts. The last known region and client class of a session apply to all of it.
 public struct SettledPeaks {
     private struct Step {
         var at: Int64
         var change: Int32
-        var place: Int32
+        var cell: Int32
     }
 
     private let span: ClosedRange<Int64>
     private var steps: [Step] = []
-    private var places: [Dimensions: Int32] = [:]
-    private var groupsOfPlace: [[Int]] = []
+    private var cells: [Dimensions: Int32] = [:]
+    private var groupsOfCell: [[Int]] = []
     private var groups: [ViewerGroup: Int] = [:]
 
-    /// - Parameter span: What lies outside of it is not looked at; milliseconds since 1970.
+    /// - Parameter span: Time outside of it is ignored; milliseconds since 1970.
     public init(in span: ClosedRange<Int64> = .min ... .max) {
         self.span = span
     }
@@ -37,10 +36,10 @@ public struct SettledPeaks {
     /// Adds a session.
     ///
     /// - Parameters:
-    ///   - end: When it ended.
-    ///   - dimensions: Where it stood last.
-    ///   - gaps: When it was away, in order.
-    ///   - moves: Where it stood before, in order.
+    ///   - end: The end of the session.
+    ///   - dimensions: The last cell.
+    ///   - gaps: The interruptions, in order.
+    ///   - moves: The switches with the cells before them, in order.
     public mutating func add(
         from start: Int64,
         to end: Int64,
@@ -70,32 +69,32 @@ public struct SettledPeaks {
     private mutating func add(_ start: Int64, _ end: Int64, _ dimensions: Dimensions) {
         let (from, to) = (max(start, span.lowerBound), min(end, span.upperBound))
         guard from < to else { return }
-        let place = place(of: dimensions)
-        steps.append(Step(at: from, change: 1, place: place))
-        steps.append(Step(at: to, change: -1, place: place))
+        let cell = cell(of: dimensions)
+        steps.append(Step(at: from, change: 1, cell: cell))
+        steps.append(Step(at: to, change: -1, cell: cell))
     }
 
-    private mutating func place(of dimensions: Dimensions) -> Int32 {
-        if let place = places[dimensions] { return place }
+    private mutating func cell(of dimensions: Dimensions) -> Int32 {
+        if let cell = cells[dimensions] { return cell }
         let numbers = dimensions.groups.map { group in
             let number = groups[group] ?? groups.count + 1
             groups[group] = number
             return number
         }
-        let place = Int32(groupsOfPlace.count)
-        // The first is everybody.
-        groupsOfPlace.append([0] + numbers)
-        places[dimensions] = place
-        return place
+        let cell = Int32(groupsOfCell.count)
+        // Index 0 is the whole audience.
+        groupsOfCell.append([0] + numbers)
+        cells[dimensions] = cell
+        return cell
     }
 
-    /// The peak of everybody, who are no group, and of each group.
+    /// Returns the peaks of the whole (key nil) and of each group.
     public consuming func found() -> [ViewerGroup?: SettledPeak] {
         steps.sort { ($0.at, $0.change) < ($1.at, $1.change) }
         var live = [Int](repeating: 0, count: groups.count + 1)
         var peaks = [SettledPeak?](repeating: nil, count: groups.count + 1)
         for step in steps {
-            for group in groupsOfPlace[Int(step.place)] {
+            for group in groupsOfCell[Int(step.cell)] {
                 live[group] += Int(step.change)
                 if live[group] > peaks[group]?.viewers ?? 0 {
                     peaks[group] = SettledPeak(viewers: live[group], at: step.at)

@@ -1,15 +1,15 @@
 import Stage
 
-/// Viewers over time, in steps of whole minutes, from what the history has.
+/// Viewers over time in steps of whole minutes, computed from the history.
 public struct ViewershipTimeline: Sendable {
-    /// By what the viewers are grouped.
+    /// The dimension of a grouping.
     public enum Grouping: String, Sendable, CaseIterable {
         case playback = "protocol"
         case rendition
         case region
         case client
 
-        /// The name of the group that a place belongs to.
+        /// Returns the name of the group that a cell belongs to.
         public func group(of dimensions: Dimensions) -> String {
             switch self {
             case .playback: dimensions.playback.rawValue
@@ -22,23 +22,23 @@ public struct ViewershipTimeline: Sendable {
 
     /// One step of one group.
     public struct Point: Sendable, Equatable {
-        /// Milliseconds since 1970.
+        /// The start of the step, in milliseconds since 1970.
         public var at: Int64
-        /// Nil where the viewers are not grouped.
+        /// The group; nil without a grouping.
         public var group: String?
-        /// Sessions that were proven to watch.
+        /// Qualified sessions.
         public var joins = 0
         /// Sessions that ended for good.
         public var leaves = 0
-        /// Milliseconds.
+        /// Watch time, in milliseconds.
         public var watched: Int64 = 0
-        /// Milliseconds that players waited for media.
+        /// Rebuffering time, in milliseconds.
         public var stalled: Int64 = 0
-        /// Milliseconds from wish to picture, of those of whom it is known.
+        /// The sum of known startup times, in milliseconds.
         public var startup: Int64 = 0
-        /// How many `startup` is of.
+        /// The number of startup times in `startup`.
         public var startups = 0
-        /// The most at once, of a group as it was seen once a second; nil where nobody knows.
+        /// The concurrent peak, of a group sampled once a second; nil when unknown.
         public var peak: Int?
     }
 
@@ -47,23 +47,23 @@ public struct ViewershipTimeline: Sendable {
         var group: String?
     }
 
-    /// In order of time.
+    /// The points, ordered by time.
     public let points: [Point]
 
     /// - Parameters:
-    ///   - step: Minutes.
-    ///   - from: Minutes since 1970, where the first step begins.
+    ///   - step: The length of a step, in minutes.
+    ///   - from: The start of the first step, in minutes since 1970.
     public init(_ rows: [MinuteRow], from: Int64, step: Int64, grouping: Grouping?) {
         var points: [Key: Point] = [:]
         for row in rows where row.key.minute >= from {
             let group = row.key.dimensions.flatMap { dimensions in grouping.map { $0.group(of: dimensions) } }
             guard grouping == nil || row.key.dimensions != nil else { continue }
-            let place = (row.key.minute - from) / step
-            let start = (from + place * step) * 60_000
-            let key = Key(step: place, group: group)
+            let index = (row.key.minute - from) / step
+            let start = (from + index * step) * 60_000
+            let key = Key(step: index, group: group)
             var point = points[key] ?? Point(at: start, group: group)
             if row.key.dimensions != nil { point.add(row) }
-            // Of a group that was watched there is a peak, unless it is older than the peaks of groups.
+            // A watched group has a peak, unless its rows are older than group peaks.
             if row.key.dimensions == nil || grouping != nil && row.maximum > 0 {
                 point.peak = max(point.peak ?? 0, row.maximum)
             }

@@ -1,25 +1,25 @@
-/// The name of one viewer session, made by us and proof of it.
+/// The authenticated id of a viewer session.
 ///
 /// 24 bytes, big-endian: key version (1), shard (1), second of issue since 1970 (4), hash of the room's name (4), nonce
-/// (6), message authentication code (8). On the wire: 32 characters of base64url without padding. Because the id
-/// carries its own proof, a gateway that never saw it (it was restarted, or another one issued it) can take it over.
+/// (6), message authentication code (8). The text form has 32 characters of base64url without padding. A gateway
+/// accepts a valid id that it never saw, after a restart or from another gateway.
 ///
-/// The two upper bits of the shard byte say that whoever has the id never counts: all that is seen of it later may be
-/// its playlists, in a log that tells nothing else of it.
+/// The two high bits of the shard byte mark an id that never counts, because later only its playlists may be seen, in a
+/// log without any other information.
 public struct SessionID: Sendable, Hashable {
-    /// Length of the text form.
+    /// The length of the text form.
     public static let textLength = 32
-    /// How many shards ids are spread over; the lower half of the shard byte is below it.
+    /// The number of shards; the lower half of the shard byte is below it.
     static let shardCount = 16
-    /// Set in the shard byte of what has a machine's token, and of what calls itself no viewer.
+    /// Flags in the shard byte: a machine's token, and an excluded user agent.
     private static let roleBit: UInt8 = 0x80
     private static let agentBit: UInt8 = 0x40
 
-    /// Version, shard, second of issue and the upper half of the room hash.
+    /// Version, shard, second of issue and the high half of the room hash.
     let head: UInt64
-    /// The lower half of the room hash, and the nonce.
+    /// The low half of the room hash, and the nonce.
     let tail: UInt64
-    /// First eight bytes of the HMAC over `head`, `tail` and the room's name.
+    /// The first eight bytes of the HMAC over `head`, `tail` and the room's name.
     let code: UInt64
 
     init(head: UInt64, tail: UInt64, code: UInt64) {
@@ -28,13 +28,13 @@ public struct SessionID: Sendable, Hashable {
         self.code = code
     }
 
-    /// The unsigned fields in their places; `code` is added by the key.
+    /// Assembles the unsigned fields; the key adds `code`.
     ///
-    /// - Parameter exclusion: Why whoever gets the id never counts; of the reasons the two that an id can say.
+    /// - Parameter exclusion: The reason why the id never counts; `role` and `agent` are encoded.
     init(
         version: UInt8,
         shard: UInt8,
-        exclusion: Exclusion? = nil,
+        exclusion: ExclusionReason? = nil,
         issuedAt: UInt32,
         roomHash: UInt32,
         nonce: UInt64,
@@ -47,9 +47,9 @@ public struct SessionID: Sendable, Hashable {
         self.code = code
     }
 
-    /// Reads the text form; nil when it is not 32 characters of base64url or names a shard that does not exist.
+    /// Parses the text form; nil unless it is 32 characters of base64url with a valid shard.
     ///
-    /// Says nothing about the authentication code: see `SessionKeys.verify`.
+    /// Does not check the authentication code: see `SessionKeys.verify`.
     public init?(_ text: String) {
         guard text.utf8.count == Self.textLength else { return nil }
         var text = text
@@ -58,16 +58,16 @@ public struct SessionID: Sendable, Hashable {
         guard shardByte & ~(Self.roleBit | Self.agentBit) < Self.shardCount else { return nil }
     }
 
-    /// 32 groups of six bits, the first of them the highest; nil when one of the characters is none of base64url.
+    /// Decodes 32 groups of six bits, most significant first; nil for characters outside of base64url.
     private static func words(of text: UnsafeBufferPointer<UInt8>) -> (UInt64, UInt64, UInt64)? {
         sextets.withUnsafeBufferPointer { sextets in
-            // Each eight characters are 48 bits. Nothing here depends on what they are, so nothing is guessed wrong.
+            // Eight characters are 48 bits. The loop has no data-dependent branch.
             var quarters: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
             var seen: UInt8 = 0
-            for place in 0..<8 {
+            for offset in 0..<8 {
                 let group = (
-                    sextets[Int(text[place])], sextets[Int(text[place + 8])], sextets[Int(text[place + 16])],
-                    sextets[Int(text[place + 24])]
+                    sextets[Int(text[offset])], sextets[Int(text[offset + 8])], sextets[Int(text[offset + 16])],
+                    sextets[Int(text[offset + 24])]
                 )
                 seen |= group.0 | group.1 | group.2 | group.3
                 quarters.0 = quarters.0 << 6 | UInt64(group.0)
@@ -96,39 +96,39 @@ public struct SessionID: Sendable, Hashable {
         }
     }
 
-    /// Which key signed it.
+    /// The version of the signing key.
     var version: UInt8 { UInt8(truncatingIfNeeded: head >> 56) }
     private var shardByte: UInt8 { UInt8(truncatingIfNeeded: head >> 48) }
-    /// Which shard owns it, below `shardCount`.
+    /// The owning shard, below `shardCount`.
     var shard: Int { Int(shardByte) & (Self.shardCount - 1) }
-    /// Why whoever has it never counts; nil for a viewer's.
-    var exclusion: Exclusion? {
+    /// The reason why the id never counts; nil for a viewer.
+    var exclusion: ExclusionReason? {
         if shardByte & Self.roleBit != 0 { return .role }
         return shardByte & Self.agentBit != 0 ? .agent : nil
     }
-    /// Second of issue since 1970, by the clock of whoever issued it.
+    /// The second of issue since 1970, by the clock of the issuer.
     var issuedAt: UInt32 { UInt32(truncatingIfNeeded: head >> 16) }
-    /// Random, 48 bits.
+    /// A random number of 48 bits.
     var nonce: UInt64 { tail & 0xFFFF_FFFF_FFFF }
     var roomHash: UInt32 { UInt32(truncatingIfNeeded: head & 0xFFFF) << 16 | UInt32(truncatingIfNeeded: tail >> 48) }
 
-    /// The nonce is random enough to be the hash of a table.
+    /// Hashes the nonce, which is random enough.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(tail)
     }
 
-    /// A hash of names that stays the same between processes (FNV-1a, 32 bits).
+    /// Hashes names; the result is the same in every process (FNV-1a, 32 bits).
     static func stableHash(_ parts: String...) -> UInt32 {
         var hash: UInt32 = 2_166_136_261
         for part in parts {
             for byte in part.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-            // A separator that occurs in no UTF-8 text, so that ("ab", "c") and ("a", "bc") differ.
+            // A separator outside of UTF-8, so that ("ab", "c") and ("a", "bc") differ.
             hash = (hash ^ 0xFF) &* 16_777_619
         }
         return hash
     }
 
-    /// What each byte stands for; of those that stand for nothing, 255.
+    /// The value of each byte; 255 for bytes outside of base64url.
     private static let sextets: [UInt8] = {
         var sextets = [UInt8](repeating: 255, count: 256)
         for sextet in UInt8(0)..<64 { sextets[Int(character(sextet))] = sextet }

@@ -1,27 +1,29 @@
-/// The keys in force: one signs, and during a rotation the one before it still verifies.
+import Crypto
+
+/// The keys in force: the current one signs, the previous one still verifies during a rotation.
 public struct SessionKeys: Sendable {
-    /// Signs new ids.
+    /// The key that signs new ids.
     public let current: SessionKey
-    /// Still verifies ids that were signed before the rotation; its version differs from the current one.
+    /// The key before the rotation, which still verifies; its version differs from the current one.
     public let previous: SessionKey?
 
-    /// Keys of which `current` signs.
+    /// Creates the keys in force.
     public init(current: SessionKey, previous: SessionKey? = nil) {
         self.current = current
         self.previous = previous
     }
 
-    /// Signs an id for a viewer of `room`.
+    /// Makes an id for a viewer of `room`.
     ///
     /// - Parameters:
-    ///   - shard: below `SessionID.shardCount`.
-    ///   - exclusion: why whoever gets it never counts; nil for a viewer.
-    ///   - issuedAt: seconds since 1970.
-    ///   - nonce: random; 48 bits are used.
+    ///   - shard: The owning shard, below `SessionID.shardCount`.
+    ///   - exclusion: The reason why the id never counts; nil for a viewer.
+    ///   - issuedAt: Seconds since 1970.
+    ///   - nonce: A random number; 48 bits are used.
     func makeID(
         room: String,
         shard: UInt8,
-        exclusion: Exclusion? = nil,
+        exclusion: ExclusionReason? = nil,
         issuedAt: UInt32,
         nonce: UInt64
     ) -> SessionID {
@@ -39,7 +41,7 @@ public struct SessionKeys: Sendable {
 
     /// Whether one of the keys signed `id` for `room`.
     ///
-    /// The codes are compared as one machine word, which takes the same time wherever they differ.
+    /// Compares the codes in constant time, as one machine word.
     func verify(_ id: SessionID, room: String) -> Bool {
         let key: SessionKey
         switch id.version {
@@ -50,23 +52,23 @@ public struct SessionKeys: Sendable {
         return key.code(head: id.head, tail: id.tail, room: room) ^ id.code == 0
     }
 
-    /// The ids of a player that names its playback itself: always the same, one for each key in force, newest first.
+    /// Derives the ids of a player with its own session name: deterministic, one for each key in force, newest first.
     ///
     /// - Parameters:
-    ///   - name: what the player calls its playback; as long as the player likes.
-    ///   - exclusion: why it never counts; nil for a viewer.
-    func ids(room: String, name: String, shard: Int, exclusion: Exclusion? = nil) -> [SessionID] {
+    ///   - name: The player's session name, of any length.
+    ///   - exclusion: The reason why the ids never count; nil for a viewer.
+    func ids(room: String, name: String, shard: Int, exclusion: ExclusionReason? = nil) -> [SessionID] {
         ids(room: room, hash: Self.hash(room: room, name: name), shard: shard, exclusion: exclusion)
     }
 
-    /// As the other one, of a name whose hash is known.
-    func ids(room: String, hash: UInt64, shard: Int, exclusion: Exclusion?) -> [SessionID] {
+    /// Derives the ids for the hash of a name.
+    func ids(room: String, hash: UInt64, shard: Int, exclusion: ExclusionReason?) -> [SessionID] {
         [current, previous].compactMap { $0 }.map { key in
             let bare = SessionID(
                 version: key.version,
                 shard: UInt8(shard),
                 exclusion: exclusion,
-                // Not issued by anybody, so not by an earlier run either.
+                // No process issued the id, so it is not of an earlier run.
                 issuedAt: .max,
                 roomHash: SessionID.stableHash(room),
                 nonce: hash
@@ -79,13 +81,40 @@ public struct SessionKeys: Sendable {
         }
     }
 
-    /// What stands for the name that a player gives its playback.
+    /// Hashes a player's session name.
     static func hash(room: String, name: String) -> UInt64 {
         ViewerKey.hash("playback\u{1F}\(room)\u{1F}\(name)")
     }
 
-    /// The shard of a player that names its playback itself and is not known otherwise.
+    /// Returns the shard of a player that is known by its session name only.
     static func shard(room: String, name: String) -> Int {
         Int(SessionID.stableHash(room, name)) % SessionID.shardCount
+    }
+}
+
+/// A secret that signs session ids, and its version.
+public struct SessionKey: Sendable {
+    /// The first byte of ids signed with this key.
+    public let version: UInt8
+    private let key: SymmetricKey
+
+    /// - Parameter secret: At least 16 random bytes; 32 are usual.
+    public init(version: UInt8, secret: [UInt8]) {
+        self.version = version
+        key = SymmetricKey(data: secret)
+    }
+
+    /// Creates a key with 32 random bytes.
+    public static func random(version: UInt8) -> SessionKey {
+        SessionKey(version: version, secret: SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) })
+    }
+
+    /// Returns the first eight bytes of HMAC-SHA256 over the 16 unsigned bytes and the room's name.
+    func code(head: UInt64, tail: UInt64, room: String) -> UInt64 {
+        var code = HMAC<SHA256>(key: key)
+        withUnsafeBytes(of: (head.bigEndian, tail.bigEndian)) { code.update(data: $0) }
+        var room = room
+        room.withUTF8 { code.update(data: UnsafeRawBufferPointer($0)) }
+        return code.finalize().withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
     }
 }

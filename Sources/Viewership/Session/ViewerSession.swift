@@ -1,76 +1,76 @@
 import Stage
 
-/// What a shard remembers of one viewer session, in 64 bytes: one line of the processor's cache.
+/// The state of one viewer session in a shard, in 64 bytes: one cache line.
 ///
-/// Times are whole milliseconds of the monotonic clock, kept in five bytes each: 17 years on either side of its zero.
-/// NEW until it is proven to watch, LIVE while it counts, ENDED while it may still come back, then gone.
+/// Times are milliseconds of the monotonic clock in five bytes: 17 years on either side of zero. A session is NEW until
+/// it qualifies, LIVE while it counts, ENDED while it may still resume, then removed.
 struct ViewerSession {
     enum Phase: UInt8 {
-        /// The place is free, or waits for its timer before it is.
+        /// The index is free, or is freed when its timer fires.
         case vacant
         case new
         case live
-        /// Left or timed out; the same id within the grace time makes it live again without a new join.
+        /// Left or timed out; the same id within the grace time resumes the session without a new join.
         case ended
     }
 
     struct Flags: OptionSet {
         let rawValue: UInt8
-        /// The timer wheel holds an entry for it.
+        /// The timer wheel has an entry for the session.
         static let isScheduled = Flags(rawValue: 1)
-        /// It holds a join that no leave has answered yet.
-        static let isCredited = Flags(rawValue: 2)
-        /// It plays and never counts.
+        /// A join was counted whose leave is not counted yet.
+        static let hasJoined = Flags(rawValue: 2)
+        /// The session plays but never counts.
         static let isExcluded = Flags(rawValue: 4)
-        /// Its player says that it is paused: it counts, but what passes is not watched.
+        /// The player reports that it is paused: it counts, but its time is not watch time.
         static let isPaused = Flags(rawValue: 8)
-        /// Came from the history, and nobody has shown its id yet.
+        /// The session was restored, and its id has not been presented yet.
         static let isRecovered = Flags(rawValue: 16)
-        /// Only its player's reports are seen, as behind a network of caches.
+        /// Only the player's reports are seen, as behind a CDN.
         static let isRemote = Flags(rawValue: 32)
-        /// Its player has reported of itself.
-        static let isHeard = Flags(rawValue: 64)
-        /// How long it waited for its first media is counted, or never will be.
+        /// The player has sent a report.
+        static let hasReported = Flags(rawValue: 64)
+        /// The startup time was counted, or never will be.
         static let isTimed = Flags(rawValue: 128)
     }
 
-    /// No such moment yet: the earliest that five bytes can hold, so that every other one is later.
+    /// The earliest time that five bytes can hold, for times that are not set.
     static let never: Int64 = -(1 << 39)
 
-    /// The proof in its id, by which it is found: as good as random, and nobody makes an id from it.
+    /// The authentication code of the id, the key of the session: random, and no id can be derived from it.
     var code: UInt64
-    /// The nonce of its id; of a recovered session not known before its id is shown.
+    /// The nonce of the id; unknown of a restored session until its id is presented.
     private var nonce: (UInt32, UInt16)
-    /// The renditions that it played, by number.
-    var trail: UInt16 = 0
-    /// The lower four bytes of the moments, and then the highest ones.
+    /// The played renditions, as a number of `RenditionHistories`.
+    var renditionHistory: UInt16 = 0
+    /// The lower four bytes of the times, and their highest bytes.
     private var low: (since: UInt32, lastHit: UInt32, mark: UInt32, start: UInt32) = (0, 0, 0, 0)
     private var high: (since: UInt8, lastHit: UInt8, mark: UInt8, start: UInt8) = (0, 0, 0, 0)
-    /// Milliseconds watched, without the present run of a connection.
+    /// Watch time in milliseconds, without the current run of a connection.
     var watched: UInt32 = 0
-    /// Milliseconds that its player says it waited for media.
+    /// Rebuffering time, in milliseconds.
     var stalled: UInt32 = 0
     private var lowBytes: UInt32 = 0
     private var links: Links
-    /// Median time between playlist fetches, in milliseconds; 0 until it is known.
+    /// The median playlist interval in milliseconds; 0 until known.
     var poll: UInt16 = 0
-    /// Open connections that present this id; more than one while a reconnect overtakes the end of the old connection.
+    /// Open connections with this id; more than one while a reconnect overtakes the close of the old connection.
     var connections: UInt8 {
         get { spacing & 15 }
         set { spacing = spacing & ~15 | min(newValue, 15) }
     }
-    /// The number of connections, and above it the time between its last two playlists, in units of four seconds.
+    /// The number of connections, and above it the last playlist interval in units of four seconds.
     private var spacing: UInt8 = 0
-    /// Time between its playlists, in quarters of a second; stays at 63 seconds.
+    /// The playlist interval in quarters of a second, saturated.
     private var pace: UInt8 = 0
     private var highBytes: UInt8 = 0
     var flags: Flags = []
-    /// How often it changed its rendition; stays at 255.
+    /// The number of rendition switches, saturated at 255.
     var switches: UInt8 = 0
-    /// The phase, above it the place of the reason in the list of all, and above that three marks.
+    /// The phase, the close reason and three flags.
     private var state: UInt8
 
-    /// A session that begins, NEW.
+    /// Creates a session in phase NEW.
     init(id: SessionID, cell: Int32, at: Int64) {
         self.init(nonce: id.nonce, code: id.code, cell: cell, since: at, lastHit: at)
     }
@@ -86,22 +86,22 @@ struct ViewerSession {
         start = since
     }
 
-    /// NEW again, with nothing watched: what it watched until now is told of.
+    /// Returns to phase NEW with no watch time; the earlier time was reported.
     mutating func renew() {
         phase = .new
-        flags.remove([.isCredited, .isPaused])
-        // It was proven to watch.
+        flags.remove([.hasJoined, .isPaused])
+        // The session qualified before.
         flags.insert(.isTimed)
-        (watched, stalled, switches, trail) = (0, 0, 0, 0)
+        (watched, stalled, switches, renditionHistory) = (0, 0, 0, 0)
     }
 
-    /// Whether `id`, which has the same proof, is the session's own.
-    func isNamed(by id: SessionID) -> Bool {
+    /// Whether `id`, which has the same code, is the session's own.
+    func matches(by id: SessionID) -> Bool {
         UInt64(nonce.1) << 32 | UInt64(nonce.0) == id.nonce
     }
 
-    /// Takes the name of `id`.
-    mutating func takeName(of id: SessionID) {
+    /// Adopts the nonce of `id`.
+    mutating func adoptID(of id: SessionID) {
         nonce = (UInt32(truncatingIfNeeded: id.nonce), UInt16(truncatingIfNeeded: id.nonce >> 32))
     }
 
@@ -112,25 +112,25 @@ struct ViewerSession {
         set { state = state & ~3 | newValue.rawValue }
     }
 
-    /// Why it ended.
+    /// The reason of the end.
     var endReason: AudienceEvent.CloseReason {
-        get { PerReason.allReasons[Int(state >> 2 & 7)] }
-        set { state = state & ~0b1_1100 | UInt8(PerReason.place(of: newValue)) << 2 }
+        get { CloseReasonCounters.allReasons[Int(state >> 2 & 7)] }
+        set { state = state & ~0b1_1100 | UInt8(CloseReasonCounters.index(of: newValue)) << 2 }
     }
 
-    /// A server in front of us answered its latest request.
-    var isElsewhere: Bool {
+    /// Whether a server in front answered the latest request.
+    var isServedElsewhere: Bool {
         get { state & 1 << 5 != 0 }
         set { state = newValue ? state | 1 << 5 : state & ~(1 << 5) }
     }
 
-    /// A log tells of its requests, some time after they were.
+    /// Whether the session is known by a log, some time after its requests.
     var isLogged: Bool {
         get { state & 1 << 7 != 0 }
         set { state = newValue ? state | 1 << 7 : state & ~(1 << 7) }
     }
 
-    /// It is one of the shard's `requesters`.
+    /// Whether the session is one of the shard's local HLS viewers.
     var isRequester: Bool {
         get { state & 1 << 6 != 0 }
         set { state = newValue ? state | 1 << 6 : state & ~(1 << 6) }
@@ -138,60 +138,60 @@ struct ViewerSession {
 
     // MARK: Links
 
-    /// Place of its cell in the shard's list.
+    /// The index of the cell.
     var cell: Int32 {
         get { links.cell }
         set { links.cell = newValue }
     }
 
-    /// Place of its viewer in the shard's list; -1 for one that is known by this session alone.
+    /// The index of the viewer; -1 when only the session is known.
     var viewer: Int32 {
         get { links.viewer }
         set { links.viewer = newValue }
     }
 
-    /// The next session in the same slot of the timer wheel; -1 behind the last.
+    /// The next session in the same slot of the timer wheel; -1 at the end.
     var next: Int32 {
         get { links.next }
         set { links.next = newValue }
     }
 
-    // MARK: Moments
+    // MARK: Times
 
-    /// Where its present state began.
+    /// The start of the current phase.
     ///
     /// NEW: the first playlist. LIVE by connection: the start of the present run. ENDED: when it ended.
     var since: Int64 {
         get { Self.moment(low.since, high.since) }
-        set { Self.keep(newValue, &low.since, &high.since) }
+        set { Self.store(newValue, &low.since, &high.since) }
     }
 
-    /// The last sign of life, of a viewer by requests.
+    /// The last request or report of an HLS viewer.
     var lastHit: Int64 {
         get { Self.moment(low.lastHit, high.lastHit) }
-        set { Self.keep(newValue, &low.lastHit, &high.lastHit) }
+        set { Self.store(newValue, &low.lastHit, &high.lastHit) }
     }
 
-    /// A moment that is another one in each state.
+    /// A time whose meaning depends on the phase.
     ///
-    /// NEW and LIVE: the last playlist. ENDED: where the watching ended.
+    /// NEW and LIVE: the last playlist. ENDED: the end of watching.
     var mark: Int64 {
         get { Self.moment(low.mark, high.mark) }
-        set { Self.keep(newValue, &low.mark, &high.mark) }
+        set { Self.store(newValue, &low.mark, &high.mark) }
     }
 
-    /// First media of the watching that was proven; of a new session its first request.
+    /// The first media of the qualified playback; of a new session its first request.
     var start: Int64 {
         get { Self.moment(low.start, high.start) }
-        set { Self.keep(newValue, &low.start, &high.start) }
+        set { Self.store(newValue, &low.start, &high.start) }
     }
 
     private static func moment(_ low: UInt32, _ high: UInt8) -> Int64 {
-        // Earlier than the clock's zero is below the middle.
+        // Times before zero are below the middle of the range.
         (Int64(high) << 32 | Int64(low)) + never
     }
 
-    private static func keep(_ moment: Int64, _ low: inout UInt32, _ high: inout UInt8) {
+    private static func store(_ moment: Int64, _ low: inout UInt32, _ high: inout UInt8) {
         let bits = min(max(moment, never), -never - 1) - never
         low = UInt32(truncatingIfNeeded: bits)
         high = UInt8(truncatingIfNeeded: bits >> 32)
@@ -199,29 +199,29 @@ struct ViewerSession {
 
     // MARK: Figures
 
-    /// Bytes that it was sent; stays at 1 TiB.
+    /// Bytes sent, saturated at 1 TiB.
     var bytes: Int64 { Int64(highBytes) << 32 | Int64(lowBytes) }
 
-    private static let mostBytes: Int64 = 1 << 40 - 1
+    private static let maximumBytes: Int64 = 1 << 40 - 1
 
-    /// Adds to what it was sent.
-    mutating func noteBytes(_ count: Int) {
-        let sum = min(bytes + min(max(0, Int64(count)), Self.mostBytes), Self.mostBytes)
+    /// Adds sent bytes.
+    mutating func addBytes(_ count: Int) {
+        let sum = min(bytes + min(max(0, Int64(count)), Self.maximumBytes), Self.maximumBytes)
         lowBytes = UInt32(truncatingIfNeeded: sum)
         highBytes = UInt8(truncatingIfNeeded: sum >> 32)
     }
 
-    /// Adds to what it watched.
-    mutating func noteWatched(_ milliseconds: Int64) {
+    /// Adds watch time.
+    mutating func addWatchTime(_ milliseconds: Int64) {
         watched = UInt32(clamping: Int64(watched) + milliseconds)
     }
 
-    /// Follows the median of the poll interval: a step towards each sample, whatever its distance, so that one long
-    /// pause does not move it.
+    /// Updates the median of the polling interval: one step towards each sample, whatever its distance, so that one
+    /// long pause does not move it.
     ///
-    /// - Parameter isNew: It is not proven to watch yet. A player that waits for each segment comes somewhere between two
-    ///   of them, which cuts its first interval short: so the longest of the first ones is what it goes on from.
-    mutating func notePoll(_ interval: Int64, limit: Int64, isNew: Bool = false) {
+    /// - Parameter isNew: Whether the session has not qualified. A player that waits for each segment starts between
+    ///   two of them, which shortens its first interval, so the longest of the first ones is the initial value.
+    mutating func addPollSample(_ interval: Int64, limit: Int64, isNew: Bool = false) {
         guard interval > 0 else { return }
         let sample = min(interval, limit)
         guard poll > 0, !isNew else {
@@ -235,15 +235,15 @@ struct ViewerSession {
 }
 
 extension ViewerSession {
-    /// How far apart its playlists are, in milliseconds; 0 until that is known.
+    /// The playlist interval in milliseconds; 0 until known.
     var interval: Int64 { Int64(pace) * 250 }
 
-    /// Follows the time between playlists: to the shorter of the last two when it grows, by half when it shrinks.
+    /// Updates the playlist interval: grows to the shorter of the last two, and shrinks by at most half.
     ///
-    /// A page in the background asks rarely, and goes on to; a pause comes once.
+    /// A page in the background polls rarely for long; a pause occurs once.
     ///
-    /// - Parameter isNew: It is not proven to watch yet, so that it has not paused.
-    mutating func noteInterval(_ interval: Int64, isNew: Bool = false) {
+    /// - Parameter isNew: Whether the session has not qualified, so that it has not paused.
+    mutating func addPlaylistInterval(_ interval: Int64, isNew: Bool = false) {
         guard interval > 0 else { return }
         let before = (Int64(spacing >> 4) + 1) * Self.spacingUnit
         let confirmed = isNew ? interval : min(interval, before)
@@ -255,11 +255,11 @@ extension ViewerSession {
 }
 
 extension ViewerSession {
-    /// Three places in lists in eight bytes; those of the viewer and of the next session may be none.
+    /// Three indices in eight bytes; those of the viewer and of the next session may be absent.
     private struct Links {
-        /// Cells are told by twenty bits, sessions and viewers by 22, and all of them set say none.
+        /// Cells have 20 bits, sessions and viewers 22; all bits set mean none.
         private static let cellBits: UInt64 = 1 << 20 - 1
-        private static let placeBits: UInt64 = 1 << 22 - 1
+        private static let indexBits: UInt64 = 1 << 22 - 1
 
         private var bits: UInt64
 
@@ -273,22 +273,22 @@ extension ViewerSession {
         }
 
         var viewer: Int32 {
-            get { place(at: 20) }
+            get { index(at: 20) }
             set { set(newValue, at: 20) }
         }
 
         var next: Int32 {
-            get { place(at: 42) }
+            get { index(at: 42) }
             set { set(newValue, at: 42) }
         }
 
-        private func place(at shift: UInt64) -> Int32 {
-            let place = bits >> shift & Self.placeBits
-            return place == Self.placeBits ? -1 : Int32(place)
+        private func index(at shift: UInt64) -> Int32 {
+            let index = bits >> shift & Self.indexBits
+            return index == Self.indexBits ? -1 : Int32(index)
         }
 
-        private mutating func set(_ place: Int32, at shift: UInt64) {
-            bits = bits & ~(Self.placeBits << shift) | (UInt64(truncatingIfNeeded: place) & Self.placeBits) << shift
+        private mutating func set(_ index: Int32, at shift: UInt64) {
+            bits = bits & ~(Self.indexBits << shift) | (UInt64(truncatingIfNeeded: index) & Self.indexBits) << shift
         }
     }
 }

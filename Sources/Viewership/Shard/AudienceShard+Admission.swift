@@ -1,24 +1,24 @@
 import Stage
 
-/// What is learnt of a session before and beside its requests.
+/// Admission of sessions and reports of players.
 extension AudienceShard {
-    /// A player showed `id`, or was given it; what is known of it is kept for the time when it counts.
+    /// Admits a player with `id`, and records its facts for the time when it counts.
     ///
     /// - Parameters:
-    ///   - mayBegin: whether its client may have one more session; asked when it is not known here.
-    ///   - verify: proves the id; asked when it is not known here.
-    /// - Returns: what it may do.
+    ///   - mayBegin: Whether the client may begin another session; called for an unknown id.
+    ///   - verify: Verifies the id; called when it is unknown.
+    /// - Returns: The admission.
     mutating func admit(
         _ id: SessionID,
         room name: String,
-        visitor: Visitor,
+        clientIdentity: ClientIdentity,
         at: Int64,
         mayBegin: () -> Bool = { true },
         verify: () -> Bool
     ) -> Admission {
-        let place: Int
-        if let known = self.place(of: id, room: name, verify: verify) {
-            place = known
+        let index: Int
+        if let known = self.index(of: id, room: name, verify: verify) {
+            index = known
         } else {
             guard verify() else {
                 reject(.mac)
@@ -27,239 +27,242 @@ extension AudienceShard {
             guard mayBegin() else { return .crowded }
             guard hasSpace(), let room = makeRoom(name) else {
                 reject(.full)
-                return visitor.exclusion == nil && id.exclusion == nil ? .viewer : .uncounted
+                return clientIdentity.exclusion == nil && id.exclusion == nil ? .viewer : .uncounted
             }
-            place = add(id, room: room, playback: .sdk, at: at)
+            index = add(id, room: room, playback: .sdk, at: at)
         }
-        // Who is nobody's stays so.
-        if let client = visitor.account, !sessions[place].flags.contains(.isExcluded) { clients.set(client, at: place) }
-        recount(place)
-        schedule(place, deadline: at + timeout(of: place))
-        describe(place, visitor, at: at)
-        if let key = visitor.key { _ = attribute(place, to: key, at: at) }
-        if let exclusion = visitor.exclusion { exclude(place, exclusion) }
-        return sessions[place].flags.contains(.isExcluded) ? .uncounted : .viewer
+        // An excluded session has no client.
+        if let client = clientIdentity.account, !sessions[index].flags.contains(.isExcluded) {
+            clients.set(client, at: index)
+        }
+        recount(index)
+        schedule(index, deadline: at + timeout(of: index))
+        describe(index, clientIdentity, at: at)
+        if let key = clientIdentity.key { _ = attribute(index, to: key, at: at) }
+        if let exclusion = clientIdentity.exclusion { exclude(index, exclusion) }
+        return sessions[index].flags.contains(.isExcluded) ? .uncounted : .viewer
     }
 
-    /// What a session may do whose id was shown.
+    /// The result of an admission.
     enum Admission {
         case viewer
-        /// It plays and does not count.
+        /// The session plays and does not count.
         case uncounted
-        /// Its id is not ours.
+        /// The id is not authentic.
         case foreign
-        /// Its client has too many sessions that are not proven to watch.
+        /// The client has too many unqualified sessions.
         case crowded
     }
 
-    /// Whether the id is known and proven, and may count.
+    /// Whether a verified session may count; nil for an unknown or unverified id.
     func standing(of id: SessionID, room: String) -> Bool? {
-        guard let place = index.find(id.code, in: sessions), self.room(of: place) == room else { return nil }
-        guard sessions[place].isNamed(by: id), !sessions[place].flags.contains(.isRecovered) else { return nil }
-        return !sessions[place].flags.contains(.isExcluded)
+        guard let index = sessionIndex.find(id.code, in: sessions), self.room(of: index) == room else { return nil }
+        guard sessions[index].matches(by: id), !sessions[index].flags.contains(.isRecovered) else { return nil }
+        return !sessions[index].flags.contains(.isExcluded)
     }
 
-    /// Whether the session is still to be proven, and nobody has said whose media may prove it.
+    /// Whether the session is unqualified and the client that receives its media is unknown.
     func lacksReceiver(_ id: SessionID) -> Bool {
-        guard let place = index.find(id.code, in: sessions) else { return false }
-        return sessions[place].phase == .new && receivers[Int32(place)] == nil
+        guard let index = sessionIndex.find(id.code, in: sessions) else { return false }
+        return sessions[index].phase == .new && receivers[Int32(index)] == nil
     }
 
-    /// Whether nobody who is believed has said where the session is.
+    /// Whether no trusted source has given the region of the session.
     func lacksRegion(_ id: SessionID) -> Bool {
-        index.find(id.code, in: sessions).map { regionSource(of: $0) < .told } ?? false
+        sessionIndex.find(id.code, in: sessions).map { regionSource(of: $0) < .declared } ?? false
     }
 
-    /// Whether the session was proven to watch, is kept, and has one connection at most: who comes back may come before the gateway has
-    /// noticed that the old connection is gone.
+    /// Whether the session has qualified and has at most one connection, since a reconnect may precede the close of the
+    /// old connection.
     mutating func mayReturn(_ id: SessionID, room: String, verify: () -> Bool) -> Bool {
-        place(of: id, room: room, verify: verify).map { place in
-            // What never counts is never proven to watch, and has played when it has fetched a playlist.
-            let hasPlayed = sessions[place].flags.contains(.isExcluded) && sessions[place].mark != ViewerSession.never
-            return (sessions[place].phase != .new || hasPlayed) && sessions[place].connections <= 1
+        index(of: id, room: room, verify: verify).map { index in
+            // An excluded session never qualifies; it has played once it has requested a playlist.
+            let hasPlayed = sessions[index].flags.contains(.isExcluded) && sessions[index].mark != ViewerSession.never
+            return (sessions[index].phase != .new || hasPlayed) && sessions[index].connections <= 1
         } ?? false
     }
 
-    /// Says that the session `id` is one of the viewer's players; one that is not known yet is when it plays.
+    /// Attributes the session `id` to a viewer; of an unknown one once it plays.
     ///
-    /// - Returns: false when the session is another viewer's, or there is no space for it.
+    /// - Returns: False when the session belongs to another viewer, or the shard is full.
     mutating func attribute(_ id: SessionID, room name: String, key: ViewerKey, at: Int64, verify: () -> Bool) -> Bool {
-        if let known = place(of: id, room: name, verify: verify) { return attribute(known, to: key, at: at) }
+        if let known = index(of: id, room: name, verify: verify) { return attribute(known, to: key, at: at) }
         return expect(id, of: key, room: name)
     }
 
-    /// The session plays on and never counts, unless it counts already.
-    mutating func exclude(_ place: Int, _ reason: Exclusion) {
-        guard sessions[place].phase == .new, !sessions[place].flags.contains(.isExcluded) else { return }
-        sessions[place].flags.insert(.isExcluded)
-        tallies[roomPlace(of: place)].counts.excluded[reason] += 1
+    /// Excludes an unqualified session.
+    mutating func exclude(_ index: Int, _ reason: ExclusionReason) {
+        guard sessions[index].phase == .new, !sessions[index].flags.contains(.isExcluded) else { return }
+        sessions[index].flags.insert(.isExcluded)
+        roomCounters[roomIndex(of: index)].counts.excluded[reason] += 1
     }
 
-    /// Something asked that has no session: only its number is kept.
-    mutating func countExcluded(room name: String, _ reason: Exclusion) {
+    /// Counts an excluded request without a session.
+    mutating func countExcluded(room name: String, _ reason: ExclusionReason) {
         guard let room = makeRoom(name) else { return reject(.full) }
-        tallies[Int(room)].counts.excluded[reason] += 1
+        roomCounters[Int(room)].counts.excluded[reason] += 1
     }
 
-    private mutating func describe(_ place: Int, _ visitor: Visitor, at: Int64) {
-        guard sessions[place].phase != .vacant else { return }
-        if sessions[place].phase == .new, let estimate = visitor.estimate {
-            hellos[Int32(place)] = estimate
+    private mutating func describe(_ index: Int, _ clientIdentity: ClientIdentity, at: Int64) {
+        guard sessions[index].phase != .vacant else { return }
+        if sessions[index].phase == .new, let estimate = clientIdentity.estimate {
+            pendingEstimates[Int32(index)] = estimate
         }
-        if sessions[place].phase == .new, let client = visitor.receiver {
-            receivers[Int32(place)] = Receiver(client: client)
+        if sessions[index].phase == .new, let client = clientIdentity.receiver {
+            receivers[Int32(index)] = Receiver(client: client)
         }
-        var key = cells[Int(sessions[place].cell)].key
-        if !visitor.region.isEmpty, visitor.regionSource >= regionSource(of: place) {
-            key.region = names.number(of: visitor.region)
-            noteRegionSource(visitor.regionSource, of: place)
+        var key = cells[Int(sessions[index].cell)].key
+        if !clientIdentity.region.isEmpty, clientIdentity.regionSource >= regionSource(of: index) {
+            key.region = names.number(of: clientIdentity.region)
+            setRegionSource(clientIdentity.regionSource, of: index)
         }
-        if visitor.client != .unknown { key.client = visitor.client }
-        // Up to its last request what it watched is booked, and the rest is not known yet.
-        move(place, to: makeCell(key), at: playback(of: place).isContinuous ? at : sessions[place].lastHit)
+        if clientIdentity.client != .unknown { key.client = clientIdentity.client }
+        // Of a polling viewer only the time up to its last request has been counted.
+        move(index, to: makeCell(key), at: playback(of: index).isContinuous ? at : sessions[index].lastHit)
     }
 
-    private func regionSource(of place: Int) -> RegionSource {
-        guard place < regionSources.count else { return .nobody }
-        return RegionSource(rawValue: regionSources[place]) ?? .nobody
+    private func regionSource(of index: Int) -> RegionSource {
+        guard index < regionSources.count else { return .unknown }
+        return RegionSource(rawValue: regionSources[index]) ?? .unknown
     }
 
-    private mutating func noteRegionSource(_ source: RegionSource, of place: Int) {
-        while regionSources.count <= place { regionSources.append(RegionSource.nobody.rawValue) }
-        regionSources[place] = source.rawValue
+    private mutating func setRegionSource(_ source: RegionSource, of index: Int) {
+        while regionSources.count <= index { regionSources.append(RegionSource.unknown.rawValue) }
+        regionSources[index] = source.rawValue
     }
 
     // MARK: Reports of players
 
-    /// A player says how it fares.
+    /// Applies a report of a player.
     ///
     /// - Parameters:
-    ///   - source: where a name comes from that nobody signed; nil for an id of ours.
-    ///   - visitor: who it is, for a session that is not known yet; nil for an id that does not prove itself.
+    ///   - source: The origin of an unsigned session name; nil for a signed id.
+    ///   - clientIdentity: The client of an unknown session; nil when the id is not authentic.
     mutating func reported(
         _ report: PlayerReport,
         id: SessionID,
         room name: String,
         source: UInt64? = nil,
         at: Int64,
-        visitor: () -> Visitor?
+        clientIdentity: () -> ClientIdentity?
     ) {
-        countBeacon()
-        let known = place(of: id, room: name) { visitor() != nil }
-        guard let place = known ?? remote(id, room: name, source: source, at: at, visitor: visitor) else { return }
-        guard !sessions[place].flags.contains(.isExcluded) else {
-            sessions[place].lastHit = max(at, sessions[place].lastHit)
+        countReport()
+        let known = index(of: id, room: name) { clientIdentity() != nil }
+        guard let index = known ?? remote(id, room: name, source: source, at: at, clientIdentity: clientIdentity) else {
             return
         }
-        hear(place)
-        if let startup = report.startup, startup >= 0 { noteStartup(place, min(Int64(startup), 600_000)) }
-        guard sessions[place].connections == 0 else { return noteStall(place, saidIn: report, at: at) }
+        guard !sessions[index].flags.contains(.isExcluded) else {
+            sessions[index].lastHit = max(at, sessions[index].lastHit)
+            return
+        }
+        markReporting(index)
+        if let startup = report.startup, startup >= 0 { recordStartup(index, min(Int64(startup), 600_000)) }
+        guard sessions[index].connections == 0 else { return recordStall(index, saidIn: report, at: at) }
         if report.isEnd {
-            guard sessions[place].phase == .live, !playback(of: place).isContinuous else { return }
-            noteStall(place, saidIn: report, at: at)
-            hit(place, at: at)
-            depart(place, endedAt: max(at, sessions[place].lastHit), reason: .left, at: at)
+            guard sessions[index].phase == .live, !playback(of: index).isContinuous else { return }
+            recordStall(index, saidIn: report, at: at)
+            hit(index, at: at)
+            depart(index, endedAt: max(at, sessions[index].lastHit), reason: .left, at: at)
             return
         }
-        live(place, report, at: at)
-        noteStall(place, saidIn: report, at: at)
-        schedule(place, deadline: sessions[place].lastHit + timeout(of: place))
+        live(index, report, at: at)
+        recordStall(index, saidIn: report, at: at)
+        schedule(index, deadline: sessions[index].lastHit + timeout(of: index))
     }
 
-    /// Its player says with a request that it waited for media at some time since its request before.
+    /// Counts a stall that a player signalled with a request, without its duration.
     ///
-    /// For how long it does not say: for half of that time, as it is on average. Reports of its own say it exactly.
+    /// The estimate is half of the time since the previous request. Reports have the exact duration.
     mutating func starved(_ id: SessionID, room: String, at: Int64) {
-        guard let place = place(of: id, room: room, verify: { false }) else { return }
-        let session = sessions[place]
-        guard session.phase == .live, session.connections == 0, !session.flags.contains(.isHeard) else { return }
-        noteStall(place, said: (at - session.lastHit) / 2, at: at)
+        guard let index = index(of: id, room: room, verify: { false }) else { return }
+        let session = sessions[index]
+        guard session.phase == .live, session.connections == 0, !session.flags.contains(.hasReported) else { return }
+        recordStall(index, said: (at - session.lastHit) / 2, at: at)
     }
 
-    private mutating func noteStall(_ place: Int, saidIn report: PlayerReport, at: Int64) {
+    private mutating func recordStall(_ index: Int, saidIn report: PlayerReport, at: Int64) {
         guard let stalled = report.stalled else { return }
-        noteStall(place, said: Int64(stalled), at: at)
+        recordStall(index, said: Int64(stalled), at: at)
     }
 
-    /// What a player says it waited: it has to be proven to play, and cannot have waited longer than it played.
-    private mutating func noteStall(_ place: Int, said time: Int64, at: Int64) {
-        let session = sessions[place]
+    /// Counts a reported stall of a qualified session, limited to its playing time.
+    private mutating func recordStall(_ index: Int, said time: Int64, at: Int64) {
+        let session = sessions[index]
         guard time > 0, session.phase != .new else { return }
-        noteStall(place, min(time, max(0, at - session.start - Int64(session.stalled))))
+        recordStall(index, min(time, max(0, at - session.start - Int64(session.stalled))))
     }
 
-    /// Its player waited for media, or its connection took none; milliseconds.
-    mutating func noteStall(_ place: Int, _ time: Int64) {
-        guard !sessions[place].flags.contains(.isExcluded) else { return }
+    /// Counts a stall of the player or its connection, in milliseconds.
+    mutating func recordStall(_ index: Int, _ time: Int64) {
+        guard !sessions[index].flags.contains(.isExcluded) else { return }
         let added = min(max(time, 0), 3_600_000)
-        cells[Int(sessions[place].cell)].counts.stalled += added
-        sessions[place].stalled = UInt32(clamping: Int64(sessions[place].stalled) + added)
+        cells[Int(sessions[index].cell)].counts.stalled += added
+        sessions[index].stalled = UInt32(clamping: Int64(sessions[index].stalled) + added)
     }
 
-    /// Its player speaks, and is told of among those that joined.
-    private mutating func hear(_ place: Int) {
-        guard !sessions[place].flags.contains(.isHeard) else { return }
-        sessions[place].flags.insert(.isHeard)
-        guard sessions[place].phase != .new else { return }
-        tallies[roomPlace(of: place)].counts.heard += 1
-        tell(place, end: sessions[place].phase == .ended ? sessions[place].mark : nil, isClosed: false)
+    /// Marks a session whose player sends reports.
+    private mutating func markReporting(_ index: Int) {
+        guard !sessions[index].flags.contains(.hasReported) else { return }
+        sessions[index].flags.insert(.hasReported)
+        guard sessions[index].phase != .new else { return }
+        roomCounters[roomIndex(of: index)].counts.reportingSessions += 1
+        outputRow(index, end: sessions[index].phase == .ended ? sessions[index].mark : nil, isClosed: false)
     }
 
-    /// A sign of life from the player itself, which counts as a request does.
-    private mutating func live(_ place: Int, _ report: PlayerReport, at: Int64) {
-        switch sessions[place].phase {
+    /// Applies a report as activity, which counts like a request.
+    private mutating func live(_ index: Int, _ report: PlayerReport, at: Int64) {
+        switch sessions[index].phase {
         case .vacant: break
         case .new:
-            if report.isPlaying, playback(of: place) == .sdk {
-                // It took its id here, and plays without having asked for media here: another server answers it.
-                sessions[place].flags.insert(.isRemote)
-                sessions[place].since = at
-                recount(place)
+            if report.isPlaying, playback(of: index) == .sdk {
+                // The id was issued here and media is not requested here: another server answers.
+                sessions[index].flags.insert(.isRemote)
+                sessions[index].since = at
+                recount(index)
             }
-            guard sessions[place].flags.contains(.isRemote) else { return }
-            relocate(place, report.isLowLatency ? .llhls : .hls, report.rendition, at: at)
+            guard sessions[index].flags.contains(.isRemote) else { return }
+            relocate(index, report.isLowLatency ? .llhls : .hls, report.rendition, at: at)
             if !report.isPlaying {
-                sessions[place].since = at
-            } else if at - sessions[place].since >= 5000, isBelieved(place, at: at) {
-                enter(place, since: sessions[place].since, at: at)
+                sessions[index].since = at
+            } else if at - sessions[index].since >= 5000, isTrusted(index, at: at) {
+                enter(index, since: sessions[index].since, at: at)
             }
-            sessions[place].lastHit = max(at, sessions[place].lastHit)
+            sessions[index].lastHit = max(at, sessions[index].lastHit)
         case .live:
-            hit(place, at: at)
-            // Playlists say it exactly.
-            let rendition = sessions[place].flags.contains(.isRemote) ? report.rendition : nil
-            relocate(place, playback(of: place), rendition, at: at)
-            sessions[place].lastHit = max(at, sessions[place].lastHit)
+            hit(index, at: at)
+            // Playlists are more exact than reports.
+            let rendition = sessions[index].flags.contains(.isRemote) ? report.rendition : nil
+            relocate(index, playback(of: index), rendition, at: at)
+            sessions[index].lastHit = max(at, sessions[index].lastHit)
         case .ended:
             guard report.isPlaying else { return }
-            enter(place, since: at, at: at)
+            enter(index, since: at, at: at)
         }
-        guard let isPaused = report.isPaused, isPaused != sessions[place].flags.contains(.isPaused) else { return }
-        if isPaused { sessions[place].flags.insert(.isPaused) } else { sessions[place].flags.remove(.isPaused) }
-        if sessions[place].phase == .live { tell(place, end: nil, isClosed: false) }
+        guard let isPaused = report.isPaused, isPaused != sessions[index].flags.contains(.isPaused) else { return }
+        if isPaused { sessions[index].flags.insert(.isPaused) } else { sessions[index].flags.remove(.isPaused) }
+        if sessions[index].phase == .live { outputRow(index, end: nil, isClosed: false) }
     }
 
-    /// Whether a session that only reports tell of may count: anybody can make up a name, and nobody the media that its
-    /// player is sent.
-    private mutating func isBelieved(_ place: Int, at: Int64) -> Bool {
-        guard strangers.contains(place), !countsReportsAlone else { return true }
-        return isProvenByMedia(place, at: at)
+    /// Whether a session with reports only may count: a name can be made up, media that was sent cannot.
+    private mutating func isTrusted(_ index: Int, at: Int64) -> Bool {
+        guard unverifiedSessions.contains(index), !countsReportsAlone else { return true }
+        return isProvenByMedia(index, at: at)
     }
 
-    /// Whether one more session may come from there under a name that nobody signed.
-    func takesStranger(from source: UInt64) -> Bool {
-        strangers.count(of: source) < Self.strangersPerSource
+    /// Whether another session with an unsigned name may begin from a source.
+    func allowsUnverifiedSession(from source: UInt64) -> Bool {
+        unverifiedSessions.count(of: source) < Self.unverifiedSessionsPerSource
     }
 
-    /// A session of which nothing but its player's reports is seen.
+    /// Adds a session that is known by reports only.
     private mutating func remote(
         _ id: SessionID,
         room name: String,
         source: UInt64?,
         at: Int64,
-        visitor: () -> Visitor?
+        clientIdentity: () -> ClientIdentity?
     ) -> Int? {
-        guard let visitor = visitor() else {
+        guard let clientIdentity = clientIdentity() else {
             reject(.mac)
             return nil
         }
@@ -267,19 +270,43 @@ extension AudienceShard {
             reject(.full)
             return nil
         }
-        if let source, !takesStranger(from: source) {
-            tallies[Int(room)].counts.excluded[.surplus] += 1
+        if let source, !allowsUnverifiedSession(from: source) {
+            roomCounters[Int(room)].counts.excluded[.surplus] += 1
             return nil
         }
-        let place = add(id, room: room, playback: .hls, at: at)
-        sessions[place].flags.insert(.isRemote)
-        recount(place)
-        if let source { strangers.add(place, from: source) }
-        if let client = visitor.account { clients.set(client, at: place) }
-        recount(place)
-        schedule(place, deadline: at + timeout(of: place))
-        describe(place, visitor, at: at)
-        if let exclusion = visitor.exclusion { exclude(place, exclusion) }
-        return place
+        let index = add(id, room: room, playback: .hls, at: at)
+        sessions[index].flags.insert(.isRemote)
+        recount(index)
+        if let source { unverifiedSessions.add(index, from: source) }
+        if let client = clientIdentity.account { clients.set(client, at: index) }
+        recount(index)
+        schedule(index, deadline: at + timeout(of: index))
+        describe(index, clientIdentity, at: at)
+        if let exclusion = clientIdentity.exclusion { exclude(index, exclusion) }
+        return index
+    }
+}
+
+/// Counts the sessions with unsigned names per source address.
+struct UnverifiedSessionLimiter {
+    private var counts: [UInt64: Int] = [:]
+    private var sources: [Int32: UInt64] = [:]
+
+    /// The number of sessions of a source.
+    func count(of source: UInt64) -> Int { counts[source] ?? 0 }
+
+    /// Whether the session at `index` has an unsigned name.
+    func contains(_ index: Int) -> Bool { sources[Int32(index)] != nil }
+
+    mutating func add(_ index: Int, from source: UInt64) {
+        sources[Int32(index)] = source
+        counts[source, default: 0] += 1
+    }
+
+    /// Removes the session at `index`.
+    mutating func release(_ index: Int) {
+        guard !sources.isEmpty, let source = sources.removeValue(forKey: Int32(index)) else { return }
+        let count = count(of: source) - 1
+        counts[source] = count > 0 ? count : nil
     }
 }

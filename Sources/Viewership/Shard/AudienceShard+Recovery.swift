@@ -1,18 +1,18 @@
 import Stage
 
-/// What an earlier run left behind.
+/// Restoration of the state of an earlier run.
 extension AudienceShard {
-    /// Puts a session of an earlier run back: its join was counted then.
+    /// Restores a session whose join was counted by the earlier run.
     ///
-    /// A viewer by requests goes on to count until its time-out; a connection is gone and may come back.
+    /// An HLS viewer counts until its timeout; a connection has ended and may resume.
     ///
     /// - Parameters:
-    ///   - lastSeen: when the earlier run was last known to live.
-    ///   - now: what is too long ago is closed at once.
+    ///   - lastSeen: When the earlier run was last known to live.
+    ///   - now: The current time; expired sessions are closed at once.
     mutating func restore(_ row: ShardOutput.Session, lastSeen: Int64, now: Int64) {
         guard let room = makeRoom(row.room) else { return reject(.full) }
-        if row.playback == .sdk { return restoreSeat(row, room: room, lastSeen: lastSeen, now: now) }
-        guard index.find(row.code, in: sessions) == nil else { return }
+        if row.playback == .sdk { return restoreSDKSession(row, room: room, lastSeen: lastSeen, now: now) }
+        guard sessionIndex.find(row.code, in: sessions) == nil else { return }
         let key = Cell.Key(
             room: room,
             playback: row.playback,
@@ -23,56 +23,58 @@ extension AudienceShard {
         let end = row.end ?? lastSeen
         let isLive = row.end == nil && !row.playback.isContinuous
         var session = ViewerSession(nonce: 0, code: row.code, cell: makeCell(key), since: end, lastHit: end)
-        session.flags = [.isCredited, .isRecovered, .isTimed]
-        if row.isHeard { session.flags.insert(.isHeard) }
+        session.flags = [.hasJoined, .isRecovered, .isTimed]
+        if row.hasReported { session.flags.insert(.hasReported) }
         session.isLogged = row.isLogged
         session.start = row.start
         session.watched = row.watched
         session.stalled = row.stalled
         session.switches = row.switches
-        session.noteBytes(Int(clamping: row.bytes))
-        for name in row.renditions { session.trail = trails.trail(session.trail, adding: name) }
+        session.addBytes(Int(clamping: row.bytes))
+        for name in row.renditions {
+            session.renditionHistory = renditionHistories.extend(session.renditionHistory, adding: name)
+        }
         session.poll = row.poll
         session.endReason = row.reason ?? .timedOut
         session.phase = isLive ? .live : .ended
         session.mark = isLive ? ViewerSession.never : end
         if !isLive { session.since = row.end == nil ? now : end }
-        if isLive { followOn(&session, from: row, lastSeen: lastSeen) }
-        // Lines of its log that were told of already may come once more.
+        if isLive { restorePlayback(&session, from: row, lastSeen: lastSeen) }
+        // Log lines that were counted before may be delivered again.
         if isLive, row.isLogged { session.mark = session.lastHit }
-        // What passed between the last row and the end of the run was watched.
-        if row.end == nil, let until = row.watchedUntil { session.noteWatched(max(0, session.lastHit - until)) }
+        // The time between the last row and the end of the run was watched.
+        if row.end == nil, let until = row.watchedUntil { session.addWatchTime(max(0, session.lastHit - until)) }
         guard hasSpace(isConnection: true) else { return reject(.full) }
-        let place = insert(session)
-        recount(place)
+        let index = insert(session)
+        recount(index)
         if isLive {
             cells[Int(session.cell)].live += 1
-            note(Int(room), 1, at: now)
-            if let viewer = row.viewer { _ = attribute(place, to: viewer, at: now) }
-            // It stands elsewhere now, and a third run is to find it there.
-            tell(place, end: nil, isClosed: false)
-            schedule(place, deadline: session.lastHit + timeout(of: place))
+            changeLiveCount(Int(room), 1, at: now)
+            if let viewer = row.viewer { _ = attribute(index, to: viewer, at: now) }
+            // Emits a row with the new index for the next restart.
+            outputRow(index, end: nil, isClosed: false)
+            schedule(index, deadline: session.lastHit + timeout(of: index))
         } else {
-            tallies[Int(room)].resumable += 1
-            if let viewer = row.viewer { _ = attribute(place, to: viewer, at: now) }
-            // A third run is to know where it ended, and not to take it for one that went on to the end of this one.
-            tell(place, end: session.mark, isClosed: false)
-            end + grace <= now && row.end != nil ? close(place) : schedule(place, deadline: session.since + grace)
+            roomCounters[Int(room)].resumable += 1
+            if let viewer = row.viewer { _ = attribute(index, to: viewer, at: now) }
+            // Emits a row with the end for the next restart.
+            outputRow(index, end: session.mark, isClosed: false)
+            end + grace <= now && row.end != nil ? close(index) : schedule(index, deadline: session.since + grace)
         }
-        if lastSeen + max(grace, hlsTimeout, llhlsTimeout) <= now, sessions[place].phase != .vacant {
-            if sessions[place].phase == .live {
-                depart(place, endedAt: settledEnd(of: sessions[place]), reason: .timedOut, at: now)
+        if lastSeen + max(grace, hlsTimeout, llhlsTimeout) <= now, sessions[index].phase != .vacant {
+            if sessions[index].phase == .live {
+                depart(index, endedAt: settledEnd(of: sessions[index]), reason: .timedOut, at: now)
             }
-            if sessions[place].phase == .ended { close(place) }
+            if sessions[index].phase == .ended { close(index) }
         }
     }
 
-    /// Puts back a session that was proven to watch shortly before an earlier run ended, and whose join it had not written.
+    /// Restores a session that qualified shortly before the kill, and whose join was not written.
     ///
     /// - Parameters:
-    ///   - start: Where its watching began.
-    ///   - lastHit: When it was proven.
-    ///   - end: When a connection closed, or when the earlier run was last known to live.
+    ///   - start: The start of watching.
+    ///   - lastHit: When the session qualified.
+    ///   - end: When the connection closed, or when the earlier run was last known to live.
     ///   - lastSeen: When the earlier run was last known to live.
     mutating func restore(
         _ step: SessionStep,
@@ -83,7 +85,7 @@ extension AudienceShard {
         lastSeen: Int64,
         now: Int64
     ) {
-        guard index.find(step.code, in: sessions) == nil, let room = makeRoom(name) else { return }
+        guard sessionIndex.find(step.code, in: sessions) == nil, let room = makeRoom(name) else { return }
         let dimensions = step.dimensions
         let isConnection = dimensions.playback.isContinuous
         let isGone = isConnection && end < lastSeen
@@ -113,29 +115,29 @@ extension AudienceShard {
             isClosed: false
         )
         restore(row, lastSeen: lastSeen, now: now)
-        if let place = index.find(step.code, in: sessions) {
-            tell(place, end: sessions[place].phase == .ended ? sessions[place].mark : nil, isClosed: false)
+        if let index = sessionIndex.find(step.code, in: sessions) {
+            outputRow(index, end: sessions[index].phase == .ended ? sessions[index].mark : nil, isClosed: false)
         }
     }
 
-    /// Puts back a session that had asked for its first playlist shortly before an earlier run ended, and was not proven to
-    /// watch: what it watches counts from there once it is.
+    /// Restores an unqualified session that requested its first playlist shortly before the kill; once it qualifies,
+    /// its watch time counts from then.
     ///
-    /// - Parameter since: When it asked.
+    /// - Parameter since: The time of that request.
     mutating func restoreNew(_ step: SessionStep, room name: String, since: Int64, now: Int64) {
-        guard index.find(step.code, in: sessions) == nil, hasSpace(), let room = makeRoom(name) else { return }
+        guard sessionIndex.find(step.code, in: sessions) == nil, hasSpace(), let room = makeRoom(name) else { return }
         let cell = makeCell(room, step.dimensions)
         var session = ViewerSession(nonce: 0, code: step.code, cell: cell, since: since, lastHit: since)
         session.flags = [.isRecovered, .isTimed]
         session.isLogged = step.isLogged
         session.mark = since
-        let place = insert(session)
-        tallies[Int(room)].unproven += 1
-        recount(place)
-        if let estimate = step.estimate { hellos[Int32(place)] = estimate }
+        let index = insert(session)
+        roomCounters[Int(room)].unproven += 1
+        recount(index)
+        if let estimate = step.estimate { pendingEstimates[Int32(index)] = estimate }
         let viewer = ViewerKey(stored: step.viewer, isUser: step.isUser)
-        if let viewer { _ = attribute(place, to: viewer, at: now) }
-        schedule(place, deadline: since + timeout(of: place))
+        if let viewer { _ = attribute(index, to: viewer, at: now) }
+        schedule(index, deadline: since + timeout(of: index))
     }
 
     private mutating func makeCell(_ room: Int32, _ dimensions: Dimensions) -> Int32 {
@@ -150,47 +152,46 @@ extension AudienceShard {
         )
     }
 
-    /// Adds what viewers of a place watched that an earlier run did not write.
+    /// Adds watch time of a cell that the earlier run did not write.
     mutating func restoreWatch(from: Int64, to: Int64, room name: String, dimensions: Dimensions) {
         guard from < to, let room = makeRoom(name) else { return }
         cells[Int(makeCell(room, dimensions))].counts.watch += to - from
         output.earlier.append(.init(room: name, dimensions: dimensions, count: .watched(from: from, to: to)))
     }
 
-    /// Of a viewer by requests: the time from its last row to its last request was in no row yet.
+    /// Restores the playback of an HLS viewer between its last row and its last request.
     ///
-    /// Up to that request the counters have it, so the next one books what they do not have; and who had left before the
-    /// end of the run, and is not back, has left where its last request says. Where that is not known, which is so of
-    /// histories of an earlier version, it is taken to have been half a poll before the end, as it is on average of
-    /// those who watch.
-    private func followOn(_ session: inout ViewerSession, from row: ShardOutput.Session, lastSeen: Int64) {
+    /// The counters include the time up to that request, so the next request counts the rest; a viewer that does not
+    /// return left at its last request. Without the time of that request, as in histories of earlier versions, it is
+    /// assumed to be half a polling interval before the end, which is the average.
+    private func restorePlayback(_ session: inout ViewerSession, from row: ShardOutput.Session, lastSeen: Int64) {
         guard let until = row.watchedUntil else {
             session.flags.insert(.isPaused)
             session.lastHit = min(lastSeen, max(row.start, row.lastHit ?? lastSeen))
             return
         }
-        // Known by its player's reports alone: there was never a playlist.
-        let isRemote = row.poll == 0 && row.isHeard
+        // Without a playlist the session is known by reports only.
+        let isRemote = row.poll == 0 && row.hasReported
         if isRemote { session.flags.insert(.isRemote) }
-        let interval = isRemote ? Self.beaconInterval : row.poll > 0 ? Int64(row.poll) : targetDuration
-        // A row may be later than what its shard said last.
+        let interval = isRemote ? Self.reportInterval : row.poll > 0 ? Int64(row.poll) : targetDuration
+        // The row may be later than the last request that was written.
         session.lastHit = min(lastSeen, max(until, row.lastHit ?? lastSeen - interval / 2))
     }
 
-    /// How long ago each viewer by requests who counts was last heard of, by its place; nothing where there is none.
+    /// Returns the ages of the last requests of HLS viewers, by table index; empty without any.
     func lastHits(at now: Int64) -> [UInt16] {
         guard cells.contains(where: { $0.live > 0 && !$0.key.playback.isContinuous }) else { return [] }
-        var ages = [UInt16](repeating: LastHits.nobody, count: sessions.count)
+        var ages = [UInt16](repeating: LastHits.vacant, count: sessions.count)
         var end = 0
-        for place in sessions.indices where sessions[place].phase == .live && !playback(of: place).isContinuous {
-            ages[place] = LastHits.age(now - sessions[place].lastHit)
-            end = place + 1
+        for index in sessions.indices where sessions[index].phase == .live && !playback(of: index).isContinuous {
+            ages[index] = LastHits.age(now - sessions[index].lastHit)
+            end = index + 1
         }
         ages.removeSubrange(end...)
         return ages
     }
 
-    private mutating func restoreSeat(_ row: ShardOutput.Session, room: Int32, lastSeen: Int64, now: Int64) {
+    private mutating func restoreSDKSession(_ row: ShardOutput.Session, room: Int32, lastSeen: Int64, now: Int64) {
         var closed = row
         closed.end = row.end ?? lastSeen
         closed.reason = .left
@@ -198,13 +199,13 @@ extension AudienceShard {
         closed.watched = UInt32(clamping: max(0, (closed.end ?? lastSeen) - row.start))
         output.sessions.append(closed)
         guard row.end == nil, let viewer = row.viewer else { return }
-        let cell = Int(seatCell(in: room))
+        let cell = Int(sdkCell(in: room))
         guard lastSeen + grace > now else {
             cells[cell].counts.leaves[.timedOut] += 1
             return
         }
-        tallies[Int(room)].resumable += 1
-        recoveredSeats[viewer.value] = RecoveredSeat(
+        roomCounters[Int(room)].resumable += 1
+        recoveredParticipants[viewer.value] = RecoveredParticipant(
             room: room,
             code: row.code,
             start: row.start,
@@ -213,14 +214,14 @@ extension AudienceShard {
         )
     }
 
-    /// Takes over what an earlier run counted.
+    /// Adds counts of an earlier run.
     mutating func restore(_ counts: Cell.Counts, room name: String, dimensions: Dimensions) {
         guard let room = makeRoom(name) else { return reject(.full) }
         cells[Int(makeCell(room, dimensions))].counts += counts
     }
 
-    mutating func restore(_ counts: RoomTally.Counts, room name: String) {
+    mutating func restore(_ counts: RoomCounters.Counts, room name: String) {
         guard let room = makeRoom(name) else { return reject(.full) }
-        tallies[Int(room)].counts += counts
+        roomCounters[Int(room)].counts += counts
     }
 }

@@ -1,495 +1,500 @@
 import Media
 import Stage
 
-/// What events do to a session.
+/// Effects of events on sessions.
 extension AudienceShard {
-    /// Milliseconds by which a moment may differ that two clocks tell.
+    /// The tolerance between times of two clocks, in milliseconds.
     private static let clockError: Int64 = 20
 
-    mutating func opened(_ place: Int, playback: PlaybackProtocol, rendition: String?, at: Int64) {
-        sessions[place].connections += 1
-        sessions[place].flags.remove(.isRemote)
-        relocate(place, playback, rendition, at: at)
-        // It was proven to watch before: it is back from the moment its connection is open.
-        if sessions[place].phase == .ended {
-            enter(place, since: at, at: at)
-            if sessions[place].phase == .live { noteStep(.back, place, start: at, at: at) }
+    mutating func opened(_ index: Int, playback: PlaybackProtocol, rendition: String?, at: Int64) {
+        sessions[index].connections += 1
+        sessions[index].flags.remove(.isRemote)
+        relocate(index, playback, rendition, at: at)
+        // A qualified session resumes when its connection opens.
+        if sessions[index].phase == .ended {
+            enter(index, since: at, at: at)
+            if sessions[index].phase == .live { recordStep(.reopened, index, start: at, at: at) }
         }
-        if sessions[place].phase == .new {
-            sessions[place].since = at
-            noteStep(.opened, place, start: at, at: at)
+        if sessions[index].phase == .new {
+            sessions[index].since = at
+            recordStep(.opened, index, start: at, at: at)
         }
     }
 
-    mutating func watched(_ place: Int, since: Int64, at: Int64) {
-        guard sessions[place].phase == .new, sessions[place].connections > 0 else { return }
-        noteStartup(place, max(0, since - sessions[place].since))
-        enter(place, since: since, at: at)
+    mutating func watched(_ index: Int, since: Int64, at: Int64) {
+        guard sessions[index].phase == .new, sessions[index].connections > 0 else { return }
+        recordStartup(index, max(0, since - sessions[index].since))
+        enter(index, since: since, at: at)
     }
 
-    mutating func closed(_ place: Int, reason: AudienceEvent.CloseReason, at: Int64) {
-        guard sessions[place].connections > 0 else { return }
-        sessions[place].connections -= 1
-        // A reconnect may overtake the end of the connection before it.
-        guard sessions[place].connections == 0 else { return }
-        switch sessions[place].phase {
+    mutating func closed(_ index: Int, reason: AudienceEvent.CloseReason, at: Int64) {
+        guard sessions[index].connections > 0 else { return }
+        sessions[index].connections -= 1
+        // A reconnect may precede the close of the old connection.
+        guard sessions[index].connections == 0 else { return }
+        switch sessions[index].phase {
         case .vacant, .ended: break
         case .new:
-            noteStep(.gone, place, start: at, at: at)
-            remove(place)
+            recordStep(.closed, index, start: at, at: at)
+            remove(index)
         case .live:
-            noteStep(.gone, place, start: at, at: at)
-            depart(place, endedAt: at, reason: reason, at: at)
+            recordStep(.closed, index, start: at, at: at)
+            depart(index, endedAt: at, reason: reason, at: at)
         }
     }
 
-    mutating func requested(_ place: Int, _ event: AudienceEvent, isPlaylist: Bool, at: Int64) {
-        // As long as a connection is open it says all there is to say.
-        guard sessions[place].connections == 0 else { return }
-        if sessions[place].flags.contains(.isRemote) { sessions[place].flags.remove(.isRemote) }
-        // Seen by its requests only, so the time since the last one is watched where that one was.
-        if sessions[place].phase == .live, !playback(of: place).isContinuous { hit(place, at: at) }
-        // One that began before the player went elsewhere, and that is told of only now, does not take it back.
+    mutating func requested(_ index: Int, _ event: AudienceEvent, isPlaylist: Bool, at: Int64) {
+        // An open connection is authoritative.
+        guard sessions[index].connections == 0 else { return }
+        if sessions[index].flags.contains(.isRemote) { sessions[index].flags.remove(.isRemote) }
+        // The time since the last request counts in the cell of that request.
+        if sessions[index].phase == .live, !playback(of: index).isContinuous { hit(index, at: at) }
+        // A delayed request from before a switch must not undo the switch.
         let began = event.began?.milliseconds ?? at
-        let isLate = sessions[place].phase == .live && began < sessions[place].since
-        let isOld = event.isLogged && at < sessions[place].lastHit && sessions[place].mark != ViewerSession.never
+        let isLate = sessions[index].phase == .live && began < sessions[index].since
+        let isOld = event.isLogged && at < sessions[index].lastHit && sessions[index].mark != ViewerSession.never
         if !isLate, !isOld {
-            // A playlist says exactly which it is of, and that of the program as it is names none.
+            // A playlist names its rendition exactly; the source has no name.
             let rendition = isPlaylist ? event.rendition ?? "" : event.rendition
-            relocate(place, event.playback, rendition, at: at)
+            relocate(index, event.playback, rendition, at: at)
         }
-        if isPlaylist, sessions[place].phase != .ended { notePlaylist(place, at: at) }
-        if isPlaylist { noteAsked(place, event, at: at) }
-        if isOld { extend(place, backTo: at) }
-        switch sessions[place].phase {
+        if isPlaylist, sessions[index].phase != .ended { recordPlaylist(index, at: at) }
+        if isPlaylist { recordPlaylistAnswer(index, event, at: at) }
+        if isOld { extend(index, backTo: at) }
+        switch sessions[index].phase {
         case .vacant: break
         case .new:
-            sessions[place].lastHit = max(at, sessions[place].lastHit)
-            // The line of a log that tells of its first request may come last.
-            if isPlaylist, sessions[place].lastHit - sessions[place].since >= qualifyingGap,
-                !event.isMediaSeen || isProvenByMedia(place, at: at)
+            sessions[index].lastHit = max(at, sessions[index].lastHit)
+            // The log line of the first request may arrive last.
+            if isPlaylist, sessions[index].lastHit - sessions[index].since >= qualifyingGap,
+                !event.isMediaSeen || isProvenByMedia(index, at: at)
             {
-                // What it asks for is still to be told from what others of its client do.
-                var receiver = event.isMediaSeen ? receivers[Int32(place)] : nil
-                receiver?.hasConnection = waits[Int32(place)] != nil
-                enter(place, since: sessions[place].since, at: at)
-                if sessions[place].phase == .live { receivers[Int32(place)] = receiver }
+                // Later media is still attributed among the sessions of the client.
+                var receiver = event.isMediaSeen ? receivers[Int32(index)] : nil
+                receiver?.hasConnection = startupTimes[Int32(index)] != nil
+                enter(index, since: sessions[index].since, at: at)
+                if sessions[index].phase == .live { receivers[Int32(index)] = receiver }
             }
         case .live:
-            sessions[place].lastHit = max(at, sessions[place].lastHit)
+            sessions[index].lastHit = max(at, sessions[index].lastHit)
         case .ended:
-            guard mayCount(place), !isOld else { break }
-            // It was thought to be gone because a log was late: it was not away.
-            let wasHere = event.isLogged && at - sessions[place].lastHit < timeout(of: place) - logLag
-            if isPlaylist { goOn(place, at: at) }
-            enter(place, since: wasHere ? min(sessions[place].mark, at) : at, at: at)
-            if isPlaylist { sessions[place].mark = at }
+            guard mayCount(index), !isOld else { break }
+            // The session timed out because a log was late: it was not interrupted.
+            let wasHere = event.isLogged && at - sessions[index].lastHit < timeout(of: index) - logLag
+            if isPlaylist { extendToBuffer(index, at: at) }
+            enter(index, since: wasHere ? min(sessions[index].mark, at) : at, at: at)
+            if isPlaylist { sessions[index].mark = at }
         }
-        // As a rule somebody looks at it already.
-        guard !sessions[place].flags.contains(.isScheduled) else { return }
-        schedule(place, deadline: sessions[place].lastHit + timeout(of: place))
+        // Usually a timer is pending already.
+        guard !sessions[index].flags.contains(.isScheduled) else { return }
+        schedule(index, deadline: sessions[index].lastHit + timeout(of: index))
     }
 
-    /// Media that its client is sent next on a connection of which nobody knows whose it is may be its.
-    private func noteAsked(_ place: Int, _ event: AudienceEvent, at: Int64) {
-        let key = Int32(place)
-        guard event.isMediaSeen, !event.isLogged, !event.isElsewhere, let receiver = receivers[key],
-            let room = room(of: place)
+    /// Registers the session for media that its client receives on an unknown connection.
+    private func recordPlaylistAnswer(_ index: Int, _ event: AudienceEvent, at: Int64) {
+        let key = Int32(index)
+        guard event.isMediaSeen, !event.isLogged, !event.isServedElsewhere, let receiver = receivers[key],
+            let room = room(of: index)
         else { return }
-        let standing: MediaCredits.Standing =
-            if waits[key] != nil || receiver.hasConnection {
+        let standing: MediaDeliveryTracker.Standing =
+            if startupTimes[key] != nil || receiver.hasConnection {
                 .served
             } else {
-                sessions[place].phase == .new ? .new : .counting
+                sessions[index].phase == .new ? .new : .counting
             }
-        credits.asked(receiver.client, room: room, code: sessions[place].code, standing, at: at)
+        mediaDeliveries.recordPlaylist(receiver.client, room: room, code: sessions[index].code, standing, at: at)
     }
 
-    /// Whether a new session was sent media, or its client was sent some that proves nobody else.
-    mutating func isProvenByMedia(_ place: Int, at: Int64) -> Bool {
-        let key = Int32(place)
-        guard waits[key] == nil, let receiver = receivers[key], let room = room(of: place) else { return true }
-        guard credits.take(receiver.client, room: room, code: sessions[place].code, at: at) else {
-            lackMedia.insert(key)
+    /// Whether a session is qualified by media, or is exempt.
+    mutating func isProvenByMedia(_ index: Int, at: Int64) -> Bool {
+        let key = Int32(index)
+        guard startupTimes[key] == nil, let receiver = receivers[key], let room = room(of: index) else { return true }
+        guard mediaDeliveries.consume(receiver.client, room: room, code: sessions[index].code, at: at) else {
+            sessionsLackingMedia.insert(key)
             return false
         }
         return true
     }
 
-    /// Who asks rarely is back: it went on to watch for as long as its buffer lasted, if it is known to ask so rarely.
-    private mutating func goOn(_ place: Int, at: Int64) {
-        let session = sessions[place]
+    /// Extends watch time by the buffer of a session that is known to poll rarely and has resumed.
+    private mutating func extendToBuffer(_ index: Int, at: Int64) {
+        let session = sessions[index]
         let interval = at - session.lastHit
         let rest = min(at, session.lastHit + longestBuffer) - session.mark
         if session.interval > targetDuration * 2, interval <= session.interval * 3 / 2, rest > 0,
-            session.endReason == .timedOut, !playback(of: place).isContinuous
+            session.endReason == .timedOut, !playback(of: index).isContinuous
         {
             cells[Int(session.cell)].counts.watch += rest
-            date(place, from: session.mark, now: at, .watched(from: session.mark, to: session.mark + rest))
-            sessions[place].noteWatched(rest)
-            sessions[place].mark += rest
+            backdate(index, from: session.mark, now: at, .watched(from: session.mark, to: session.mark + rest))
+            sessions[index].addWatchTime(rest)
+            sessions[index].mark += rest
         }
-        sessions[place].noteInterval(interval)
+        sessions[index].addPlaylistInterval(interval)
     }
 
-    /// A log tells of a request before those that it told of already.
-    private mutating func extend(_ place: Int, backTo at: Int64) {
-        let session = sessions[place]
+    /// Moves the start of a session back, for a log line about an earlier request.
+    private mutating func extend(_ index: Int, backTo at: Int64) {
+        let session = sessions[index]
         switch session.phase {
         case .vacant, .ended: break
-        case .new: sessions[place].since = min(at, session.since)
+        case .new: sessions[index].since = min(at, session.since)
         case .live:
             let time = session.start - at
-            // The same line, read by another clock, is a little off.
-            guard time > Self.clockError, time < timeout(of: place) - logLag, !playback(of: place).isContinuous
+            // The same line read by another clock differs a little.
+            guard time > Self.clockError, time < timeout(of: index) - logLag, !playback(of: index).isContinuous
             else { return }
-            sessions[place].start = at
-            sessions[place].noteWatched(time)
+            sessions[index].start = at
+            sessions[index].addWatchTime(time)
             cells[Int(session.cell)].counts.watch += time
-            date(place, from: at, now: at, .watched(from: at, to: session.start))
-            tell(place, end: nil, formerStart: session.start, isClosed: false)
+            backdate(index, from: at, now: at, .watched(from: at, to: session.start))
+            outputRow(index, end: nil, previousStart: session.start, isClosed: false)
         }
     }
 
-    private mutating func notePlaylist(_ place: Int, at: Int64) {
-        if sessions[place].mark == ViewerSession.never {
-            if sessions[place].phase == .new {
-                sessions[place].since = at
-                // It may have become known only after that, by a log.
-                sessions[place].lastHit = at
-                noteStep(.asked, place, start: at, at: at)
+    private mutating func recordPlaylist(_ index: Int, at: Int64) {
+        if sessions[index].mark == ViewerSession.never {
+            if sessions[index].phase == .new {
+                sessions[index].since = at
+                // The session may have become known later, by a log.
+                sessions[index].lastHit = at
+                recordStep(.requested, index, start: at, at: at)
             }
         } else {
-            let isNew = sessions[place].phase == .new
-            sessions[place].noteInterval(at - sessions[place].mark, isNew: isNew)
-            sessions[place].notePoll(at - sessions[place].mark, limit: targetDuration, isNew: isNew)
+            let isNew = sessions[index].phase == .new
+            sessions[index].addPlaylistInterval(at - sessions[index].mark, isNew: isNew)
+            sessions[index].addPollSample(at - sessions[index].mark, limit: targetDuration, isNew: isNew)
         }
-        sessions[place].mark = max(at, sessions[place].mark)
+        sessions[index].mark = max(at, sessions[index].mark)
     }
 
-    /// Books what a live viewer by requests watched since its last sign of life.
-    mutating func hit(_ place: Int, at: Int64) {
-        let before = sessions[place].lastHit
+    /// Counts the time since the last activity of a live HLS viewer.
+    mutating func hit(_ index: Int, at: Int64) {
+        let before = sessions[index].lastHit
         let time = at - before
         guard time > 0 else { return }
-        sessions[place].lastHit = at
-        guard !sessions[place].flags.contains(.isPaused) else { return }
-        sessions[place].noteWatched(time)
-        cells[Int(sessions[place].cell)].counts.watch += time
-        date(place, from: before, now: at, .watched(from: before, to: at))
+        sessions[index].lastHit = at
+        guard !sessions[index].flags.contains(.isPaused) else { return }
+        sessions[index].addWatchTime(time)
+        cells[Int(sessions[index].cell)].counts.watch += time
+        backdate(index, from: before, now: at, .watched(from: before, to: at))
     }
 
-    /// NEW or ENDED to LIVE.
+    /// Changes a session from NEW or ENDED to LIVE.
     ///
-    /// `since` is where the watching is proven to have begun, at or before `at`.
-    mutating func enter(_ place: Int, since: Int64, at: Int64) {
-        guard !sessions[place].flags.contains(.isExcluded), mayCount(place) else { return }
-        let session = sessions[place]
-        let room = roomPlace(of: place)
-        guard session.phase != .new || clients.mayWatch(place) else {
-            // It plays on, and is counted with nobody's from now on.
-            exclude(place, .surplus)
-            clients.move(place, to: .none, isGone: true)
+    /// `since` is the start of watching, at or before `at`.
+    mutating func enter(_ index: Int, since: Int64, at: Int64) {
+        guard !sessions[index].flags.contains(.isExcluded), mayCount(index) else { return }
+        let session = sessions[index]
+        let room = roomIndex(of: index)
+        guard session.phase != .new || clients.mayWatch(index) else {
+            // The session plays on without counting.
+            exclude(index, .surplus)
+            clients.move(index, to: .none, isGone: true)
             return
         }
-        // Where every place is taken it waits for one, and asks in vain meanwhile.
-        guard let hasPlace = takePlace(for: place) else { return }
-        let wasSeated = giveUpSeat(of: session.viewer, at: at)
-        // The time before the change of seats was counted for the participant itself.
-        let since = wasSeated ? at : since
-        if session.phase == .new { noteStep(.proven, place, start: since, at: at) }
+        // The session waits for a free slot.
+        guard let hasSlot = reserveSlot(for: index) else { return }
+        let wasCountedAsSDK = stopCountingAsSDK(of: session.viewer, at: at)
+        // The time before was counted for the participant itself.
+        let since = wasCountedAsSDK ? at : since
+        if session.phase == .new { recordStep(.proven, index, start: since, at: at) }
         let lastHit = max(at, session.lastHit)
         var estimate: UInt64?
-        let wait = session.phase == .new ? waits.removeValue(forKey: Int32(place)) : nil
-        receivers[Int32(place)] = nil
-        lackMedia.remove(Int32(place))
+        let wait = session.phase == .new ? startupTimes.removeValue(forKey: Int32(index)) : nil
+        receivers[Int32(index)] = nil
+        sessionsLackingMedia.remove(Int32(index))
         if session.phase == .new {
-            sessions[place].start = since
-            tallies[room].unproven -= 1
-            if session.flags.contains(.isHeard) { tallies[room].counts.heard += 1 }
-            estimate = announce(place)
+            sessions[index].start = since
+            roomCounters[room].unproven -= 1
+            if session.flags.contains(.hasReported) { roomCounters[room].counts.reportingSessions += 1 }
+            estimate = recordArrival(index)
         } else if let name = rooms[room], session.mark != ViewerSession.never, session.mark < since {
             output.gaps.append(.init(code: session.code, room: name, from: session.mark, to: since))
         }
-        switch (session.flags.contains(.isCredited), wasSeated) {
+        switch (session.flags.contains(.hasJoined), wasCountedAsSDK) {
         case (false, false):
             cells[Int(session.cell)].counts.joins += 1
-            date(place, from: since, now: at, .joined(at: since))
+            backdate(index, from: since, now: at, .joined(at: since))
         case (false, true):
-            // It carries on with the participant's join.
+            // The join of the participant is reused.
             break
         case (true, false):
-            tallies[room].resumable -= 1
+            roomCounters[room].resumable -= 1
         case (true, true):
-            // Two joins were counted for what is one viewer again; one of them has left.
-            tallies[room].resumable -= 1
-            countSeatLeave(in: room, .left)
+            // Two joins were counted for one viewer; one of them leaves.
+            roomCounters[room].resumable -= 1
+            countSDKLeave(in: room, .left)
         }
         cells[Int(session.cell)].live += 1
-        if playback(of: place).isContinuous {
+        if playback(of: index).isContinuous {
             cells[Int(session.cell)].runStarts += since
-            date(place, from: since, now: at, .watched(from: since, to: at))
-            if session.phase == .new { goOnFromEarlierRun(place, at: since) }
+            backdate(index, from: since, now: at, .watched(from: since, to: at))
+            if session.phase == .new { resumeInterrupted(index, at: since) }
         } else {
             cells[Int(session.cell)].counts.watch += lastHit - since
-            sessions[place].noteWatched(lastHit - since)
-            date(place, from: since, now: at, .watched(from: since, to: lastHit))
+            sessions[index].addWatchTime(lastHit - since)
+            backdate(index, from: since, now: at, .watched(from: since, to: lastHit))
         }
-        if session.phase == .ended { sessions[place].mark = ViewerSession.never }
-        notePlayed(place)
-        sessions[place].flags.insert(.isCredited)
-        sessions[place].flags.remove(.isPaused)
-        sessions[place].phase = .live
-        recount(place)
-        sessions[place].since = since
-        sessions[place].lastHit = lastHit
-        if let wait { noteStartup(place, Int64(wait)) }
+        if session.phase == .ended { sessions[index].mark = ViewerSession.never }
+        recordRendition(index)
+        sessions[index].flags.insert(.hasJoined)
+        sessions[index].flags.remove(.isPaused)
+        sessions[index].phase = .live
+        recount(index)
+        sessions[index].since = since
+        sessions[index].lastHit = lastHit
+        if let wait { recordStartup(index, Int64(wait)) }
         countPlayer(of: session.viewer, by: 1)
-        if !wasSeated { note(room, 1, at: at, hasPlace: hasPlace) }
-        tell(place, end: nil, estimate: estimate, isClosed: false)
+        if !wasCountedAsSDK { changeLiveCount(room, 1, at: at, hasSlot: hasSlot) }
+        outputRow(index, end: nil, estimate: estimate, isClosed: false)
     }
 
-    /// LIVE to ENDED.
+    /// Changes a session from LIVE to ENDED.
     ///
-    /// `endedAt` is where the watching ended, at or before `at`.
-    mutating func depart(_ place: Int, endedAt: Int64, reason: AudienceEvent.CloseReason, at: Int64) {
-        settle(place, until: endedAt)
-        let session = sessions[place]
-        let room = roomPlace(of: place)
+    /// `endedAt` is the end of watching, at or before `at`.
+    mutating func depart(_ index: Int, endedAt: Int64, reason: AudienceEvent.CloseReason, at: Int64) {
+        settle(index, until: endedAt)
+        let session = sessions[index]
+        let room = roomIndex(of: index)
         cells[Int(session.cell)].live -= 1
-        sessions[place].phase = .ended
-        recount(place)
-        sessions[place].endReason = reason
-        sessions[place].since = at
-        sessions[place].mark = endedAt
+        sessions[index].phase = .ended
+        recount(index)
+        sessions[index].endReason = reason
+        sessions[index].since = at
+        sessions[index].mark = endedAt
         countPlayer(of: session.viewer, by: -1)
-        let goesOnSeated = takeSeat(of: session.viewer, at: at)
-        if goesOnSeated {
-            // Its join goes on with the participant.
-            sessions[place].flags.remove(.isCredited)
+        let continuesAsSDK = startCountingAsSDK(of: session.viewer, at: at)
+        if continuesAsSDK {
+            // The join stays with the participant.
+            sessions[index].flags.remove(.hasJoined)
         } else {
-            tallies[room].resumable += 1
-            note(room, -1, at: at)
+            roomCounters[room].resumable += 1
+            changeLiveCount(room, -1, at: at)
         }
-        tell(place, end: endedAt, isClosed: false)
-        schedule(place, deadline: at + grace(of: place))
-        // Another connection of the same participant counts in the place of this one.
-        if goesOnSeated { resume(playersOf: session.viewer, at: at) }
+        outputRow(index, end: endedAt, isClosed: false)
+        schedule(index, deadline: at + grace(of: index))
+        // Another connection of the same participant takes over.
+        if continuesAsSDK { resume(playersOf: session.viewer, at: at) }
     }
 
-    /// ENDED to gone: the leave is counted now.
-    mutating func close(_ place: Int) {
-        leave(place)
-        remove(place)
+    /// Removes an ENDED session and counts its leave.
+    mutating func close(_ index: Int) {
+        leave(index)
+        remove(index)
     }
 
-    /// ENDED to NEW: the leave is counted now, of one whose connection is open and who may not count at present.
-    private mutating func renew(_ place: Int) {
-        leave(place)
-        sessions[place].renew()
-        tallies[roomPlace(of: place)].unproven += 1
-        recount(place)
+    /// Changes a session with an open connection from ENDED to NEW, because it may not count, and counts its leave.
+    private mutating func renew(_ index: Int) {
+        leave(index)
+        sessions[index].renew()
+        roomCounters[roomIndex(of: index)].unproven += 1
+        recount(index)
     }
 
-    private mutating func leave(_ place: Int) {
-        let session = sessions[place]
-        if session.flags.contains(.isCredited) {
-            tallies[roomPlace(of: place)].resumable -= 1
+    private mutating func leave(_ index: Int) {
+        let session = sessions[index]
+        if session.flags.contains(.hasJoined) {
+            roomCounters[roomIndex(of: index)].resumable -= 1
             cells[Int(session.cell)].counts.leaves[session.endReason] += 1
-            date(place, from: session.mark, now: session.mark, .left(session.endReason, at: session.mark))
+            backdate(index, from: session.mark, now: session.mark, .left(session.endReason, at: session.mark))
         }
-        tell(place, end: session.mark, isClosed: true)
+        outputRow(index, end: session.mark, isClosed: true)
     }
 
-    /// A session goes on by another protocol or in another rendition: neither a leave nor a join.
-    mutating func relocate(_ place: Int, _ playback: PlaybackProtocol, _ rendition: String?, at: Int64) {
-        var key = cells[Int(sessions[place].cell)].key
-        let isElsewhere = rendition.map { names[key.rendition] != $0 } ?? false
-        guard isElsewhere || key.playback != playback else { return }
+    /// Moves a session to another protocol or rendition, without a leave or join.
+    mutating func relocate(_ index: Int, _ playback: PlaybackProtocol, _ rendition: String?, at: Int64) {
+        var key = cells[Int(sessions[index].cell)].key
+        let isServedElsewhere = rendition.map { names[key.rendition] != $0 } ?? false
+        guard isServedElsewhere || key.playback != playback else { return }
         key.playback = playback
-        if isElsewhere { key.rendition = names.number(of: rendition) }
-        move(place, to: makeCell(key), at: at)
+        if isServedElsewhere { key.rendition = names.number(of: rendition) }
+        move(index, to: makeCell(key), at: at)
     }
 
-    /// Moves a session between cells; what it watched until now is booked where it was.
-    mutating func move(_ place: Int, to cell: Int32, at: Int64) {
-        let (old, new) = (Int(sessions[place].cell), Int(cell))
+    /// Moves a session between cells; its watch time so far counts in the old one.
+    mutating func move(_ index: Int, to cell: Int32, at: Int64) {
+        let (old, new) = (Int(sessions[index].cell), Int(cell))
         guard old != new else { return }
         let isSwitch = isSwitch(from: cells[old].key, to: cells[new].key)
-        guard sessions[place].phase == .live else {
-            sessions[place].cell = cell
-            // Who comes back elsewhere than where it was has switched; it is back in this same turn.
-            if isSwitch, sessions[place].phase == .ended, sessions[place].flags.contains(.isCredited) {
-                countSwitch(place)
-                noteMove(place, from: old, at: at)
+        guard sessions[index].phase == .live else {
+            sessions[index].cell = cell
+            // A session that resumes elsewhere has switched.
+            if isSwitch, sessions[index].phase == .ended, sessions[index].flags.contains(.hasJoined) {
+                countSwitch(index)
+                recordMove(index, from: old, at: at)
             }
             return
         }
-        settle(place, until: at)
+        settle(index, until: at)
         cells[old].live -= 1
         cells[new].live += 1
         if cells[new].key.playback.isContinuous { cells[new].runStarts += at }
-        sessions[place].cell = cell
-        sessions[place].since = at
-        sessions[place].lastHit = max(at, sessions[place].lastHit)
+        sessions[index].cell = cell
+        sessions[index].since = at
+        sessions[index].lastHit = max(at, sessions[index].lastHit)
         if isSwitch {
-            notePlayed(place)
-            countSwitch(place)
+            recordRendition(index)
+            countSwitch(index)
         }
-        if isSwitch || cells[old].key.playback != cells[new].key.playback { noteMove(place, from: old, at: at) }
-        // So that a later run finds it where it is, and counts no switch twice.
-        if isSwitch || cells[old].key.playback != cells[new].key.playback { tell(place, end: nil, isClosed: false) }
+        if isSwitch || cells[old].key.playback != cells[new].key.playback { recordMove(index, from: old, at: at) }
+        // The next restart finds the new cell, and does not count the switch twice.
+        if isSwitch || cells[old].key.playback != cells[new].key.playback {
+            outputRow(index, end: nil, isClosed: false)
+        }
     }
 
-    /// Whether who goes from one place to the other has switched its rendition or its protocol.
+    /// Whether a move is a switch of rendition or protocol.
     ///
-    /// HLS with and without low latency are one: a player of low latency begins without.
+    /// HLS and LL-HLS are the same protocol here, because an LL-HLS player begins with HLS.
     private func isSwitch(from old: Cell.Key, to new: Cell.Key) -> Bool {
         let isByHLS = [old.playback, new.playback].allSatisfy { $0 == .hls || $0 == .llhls }
         return old.rendition != new.rendition || old.playback != new.playback && !isByHLS
     }
 
-    private mutating func noteMove(_ place: Int, from cell: Int, at: Int64) {
-        guard let room = room(of: place) else { return }
+    private mutating func recordMove(_ index: Int, from cell: Int, at: Int64) {
+        guard let room = room(of: index) else { return }
         let from = dimensions(of: cells[cell].key)
-        output.moves.append(.init(code: sessions[place].code, room: room, at: at, from: from))
+        output.moves.append(.init(code: sessions[index].code, room: room, at: at, from: from))
     }
 
-    private mutating func countSwitch(_ place: Int) {
-        cells[Int(sessions[place].cell)].counts.switches += 1
-        if sessions[place].switches < .max { sessions[place].switches += 1 }
+    private mutating func countSwitch(_ index: Int) {
+        cells[Int(sessions[index].cell)].counts.switches += 1
+        if sessions[index].switches < .max { sessions[index].switches += 1 }
     }
 
-    /// Its rendition is one of those that it played.
-    private mutating func notePlayed(_ place: Int) {
-        let rendition = names[cells[Int(sessions[place].cell)].key.rendition]
-        sessions[place].trail = trails.trail(sessions[place].trail, adding: rendition)
+    /// Adds the current rendition to the session's history.
+    private mutating func recordRendition(_ index: Int) {
+        let rendition = names[cells[Int(sessions[index].cell)].key.rendition]
+        sessions[index].renditionHistory = renditionHistories.extend(
+            sessions[index].renditionHistory,
+            adding: rendition
+        )
     }
 
-    /// Books what a live session watched until `end`.
-    private mutating func settle(_ place: Int, until end: Int64) {
-        let session = sessions[place]
+    /// Counts the watch time of a live session until `end`.
+    private mutating func settle(_ index: Int, until end: Int64) {
+        let session = sessions[index]
         let cell = Int(session.cell)
         let time: Int64
-        if playback(of: place).isContinuous {
+        if playback(of: index).isContinuous {
             cells[cell].runStarts -= session.since
             time = max(0, end - session.since)
         } else {
             time = session.flags.contains(.isPaused) ? 0 : max(0, end - session.lastHit)
-            if time > 0 { date(place, from: session.lastHit, now: end, .watched(from: session.lastHit, to: end)) }
+            if time > 0 { backdate(index, from: session.lastHit, now: end, .watched(from: session.lastHit, to: end)) }
         }
         cells[cell].counts.watch += time
-        sessions[place].noteWatched(time)
+        sessions[index].addWatchTime(time)
     }
 
-    /// A connection that an earlier run did not live to prove is proven now: what it watched there counts.
-    private mutating func goOnFromEarlierRun(_ place: Int, at since: Int64) {
-        guard let earlier = interrupted.removeValue(forKey: sessions[place].code), earlier.end <= since else { return }
+    /// Counts the time before a kill of a connection that qualifies only now.
+    private mutating func resumeInterrupted(_ index: Int, at since: Int64) {
+        guard let earlier = interrupted.removeValue(forKey: sessions[index].code), earlier.end <= since else { return }
         let time = earlier.end - earlier.start
-        sessions[place].start = earlier.start
-        sessions[place].noteWatched(time)
-        cells[Int(sessions[place].cell)].counts.watch += time
-        date(place, from: earlier.start, now: since, .watched(from: earlier.start, to: earlier.end))
-        guard let room = room(of: place), earlier.end < since else { return }
-        output.gaps.append(.init(code: sessions[place].code, room: room, from: earlier.end, to: since))
+        sessions[index].start = earlier.start
+        sessions[index].addWatchTime(time)
+        cells[Int(sessions[index].cell)].counts.watch += time
+        backdate(index, from: earlier.start, now: since, .watched(from: earlier.start, to: earlier.end))
+        guard let room = room(of: index), earlier.end < since else { return }
+        output.gaps.append(.init(code: sessions[index].code, room: room, from: earlier.end, to: since))
     }
 
-    // MARK: Time
+    // MARK: Timers
 
-    /// Lets the timers up to `now` fire, at most `limit` of them.
+    /// Fires at most `limit` timers that are due at `now`.
     ///
-    /// - Returns: whether some are left.
+    /// - Returns: Whether more are due.
     mutating func advance(to now: Int64, limit: Int) -> Bool {
-        expireRecoveredSeats(at: now)
+        expireRecoveredParticipants(at: now)
         interrupted = interrupted.isEmpty ? interrupted : interrupted.filter { $0.value.end + 2 * grace > now }
         for _ in 0..<limit {
-            guard let place = wheel.next(now: now, in: sessions) else { return false }
-            fire(Int(place))
+            guard let index = wheel.next(now: now, in: sessions) else { return false }
+            fire(Int(index))
         }
         return true
     }
 
-    private mutating func fire(_ place: Int) {
-        sessions[place].flags.remove(.isScheduled)
-        let session = sessions[place]
-        guard session.phase != .vacant else { return freePlaces.append(Int32(place)) }
+    private mutating func fire(_ index: Int) {
+        sessions[index].flags.remove(.isScheduled)
+        let session = sessions[index]
+        guard session.phase != .vacant else { return freeIndices.append(Int32(index)) }
         let now = wheel.second * 1000
-        let silence = session.lastHit + timeout(of: place)
+        let silence = session.lastHit + timeout(of: index)
         switch session.phase {
         case .vacant: break
         case .new where session.connections == 0:
-            silence <= now ? remove(place) : schedule(place, deadline: silence)
+            silence <= now ? remove(index) : schedule(index, deadline: silence)
         case .live where session.connections == 0:
-            guard silence <= now else { return schedule(place, deadline: silence) }
-            depart(place, endedAt: settledEnd(of: session), reason: .timedOut, at: now)
+            guard silence <= now else { return schedule(index, deadline: silence) }
+            depart(index, endedAt: settledEnd(of: session), reason: .timedOut, at: now)
         case .ended:
-            let end = session.since + grace(of: Int(place))
-            guard end <= now else { return schedule(place, deadline: end) }
-            session.connections > 0 ? renew(place) : close(place)
+            let end = session.since + grace(of: Int(index))
+            guard end <= now else { return schedule(index, deadline: end) }
+            session.connections > 0 ? renew(index) : close(index)
         case .new, .live:
-            // A connection needs no timer: it closes.
+            // A connection ends by its close.
             break
         }
     }
 
-    /// The last request was followed by half a poll of watching, on average.
+    /// The last request was followed by half a polling interval of watching on average.
     func settledEnd(of session: ViewerSession) -> Int64 {
         guard !session.flags.contains(.isPaused) else { return session.lastHit }
         let isRare = session.interval > 2 * targetDuration
         return session.lastHit + (isRare ? min(session.interval, longestBuffer) : Int64(session.poll)) / 2
     }
 
-    /// Ends every session of the room, for good, a number of places at a time.
+    /// Ends the sessions of a room, a limited number at a time.
     ///
     /// - Parameters:
-    ///   - progress: how far that has come; the same one each time.
-    ///   - limit: places that are looked at.
-    /// - Returns: whether some are left to look at.
-    mutating func end(room name: String, at: Int64, _ progress: inout RoomEnding, limit: Int = .max) -> Bool {
-        guard let room = roomPlaces[name] else { return false }
-        // Participants first: none takes its seat again when its player ends.
+    ///   - progress: The progress; pass the same value each time.
+    ///   - limit: The maximum number of entries to examine.
+    /// - Returns: Whether entries are left.
+    mutating func end(room name: String, at: Int64, _ progress: inout RoomEndProgress, limit: Int = .max) -> Bool {
+        guard let room = roomIndices[name] else { return false }
+        // Participants first, so that none counts again when its player ends.
         let participants = progress.viewers..<min(viewers.count, progress.viewers + min(limit, viewers.count))
-        dismissViewers(participants, of: room, at: at)
+        removeViewers(participants, of: room, at: at)
         progress.viewers = participants.upperBound
         let limit = limit - participants.count
         guard progress.viewers == viewers.count, limit > 0 else { return true }
-        let places = progress.sessions..<min(sessions.count, progress.sessions + min(limit, sessions.count))
-        for place in places where sessions[place].phase != .vacant && roomPlace(of: place) == Int(room) {
-            let session = sessions[place]
+        let range = progress.sessions..<min(sessions.count, progress.sessions + min(limit, sessions.count))
+        for index in range where sessions[index].phase != .vacant && roomIndex(of: index) == Int(room) {
+            let session = sessions[index]
             if session.phase == .live {
-                depart(place, endedAt: lastMoment(of: place, at: at), reason: .roomEnded, at: at)
+                depart(index, endedAt: lastMoment(of: index, at: at), reason: .roomEnded, at: at)
             }
-            sessions[place].phase == .ended ? close(place) : remove(place)
+            sessions[index].phase == .ended ? close(index) : remove(index)
         }
-        progress.sessions = places.upperBound
+        progress.sessions = range.upperBound
         return progress.sessions < sessions.count
     }
 
-    /// Until when somebody watched whose room ends; of one whom a log tells of nothing more will be known.
-    private func lastMoment(of place: Int, at: Int64) -> Int64 {
-        let session = sessions[place]
-        guard !playback(of: place).isContinuous else { return at }
+    /// Returns the end of watching of a session whose room ends; adds the lag of a log, which will report no more.
+    private func lastMoment(of index: Int, at: Int64) -> Int64 {
+        let session = sessions[index]
+        guard !playback(of: index).isContinuous else { return at }
         return min(at, settledEnd(of: session) + (session.isLogged ? logLag : 0))
     }
 
-    /// Whether somebody in the room counts, or has ended and may still come back.
-    func isPeopled(_ name: String) -> Bool {
-        guard let room = roomPlaces[name] else { return false }
-        return tallies[Int(room)].resumable > 0 || cells.contains { $0.key.room == room && $0.live > 0 }
+    /// Whether the room has live sessions, or ended ones that may resume.
+    func hasViewers(_ name: String) -> Bool {
+        guard let room = roomIndices[name] else { return false }
+        return roomCounters[Int(room)].resumable > 0 || cells.contains { $0.key.room == room && $0.live > 0 }
     }
 
-    // MARK: News
+    // MARK: Output
 
-    /// Says what became of a session, for the history.
-    func row(of place: Int, end: Int64?, estimate: UInt64?, isClosed: Bool) -> ShardOutput.Session? {
-        let session = sessions[place]
+    /// Returns the history row of a session; nil before it qualifies.
+    func row(of index: Int, end: Int64?, estimate: UInt64?, isClosed: Bool) -> ShardOutput.Session? {
+        let session = sessions[index]
         let key = cells[Int(session.cell)].key
         guard let room = rooms[Int(key.room)], session.phase != .new else { return nil }
         let isWatching = end == nil && !session.flags.contains(.isPaused)
         return ShardOutput.Session(
             code: session.code,
             shard: number,
-            place: Int32(place),
+            index: Int32(index),
             room: room,
             start: session.start,
             end: end,
@@ -499,62 +504,62 @@ extension AudienceShard {
             stalled: session.stalled,
             playback: key.playback,
             rendition: names[key.rendition],
-            renditions: trails[session.trail],
+            renditions: renditionHistories[session.renditionHistory],
             region: names[key.region],
             client: key.client,
             switches: session.switches,
             bytes: session.bytes,
             viewer: viewerKey(of: session.viewer),
             estimate: estimate,
-            isHeard: session.flags.contains(.isHeard),
+            hasReported: session.flags.contains(.hasReported),
             isLogged: session.isLogged,
             reason: end == nil ? nil : session.endReason,
             isClosed: isClosed
         )
     }
 
-    mutating func tell(
-        _ place: Int,
+    mutating func outputRow(
+        _ index: Int,
         end: Int64?,
-        formerStart: Int64? = nil,
+        previousStart: Int64? = nil,
         estimate: UInt64? = nil,
         isClosed: Bool
     ) {
-        guard var row = row(of: place, end: end, estimate: estimate, isClosed: isClosed) else { return }
-        row.formerStart = formerStart
+        guard var row = row(of: index, end: end, estimate: estimate, isClosed: isClosed) else { return }
+        row.previousStart = previousStart
         output.sessions.append(row)
     }
 
-    /// A viewer was proven to watch: it is one of the distinct ones.
+    /// Emits a qualified viewer.
     ///
-    /// - Returns: who it may be.
-    private mutating func announce(_ place: Int) -> UInt64? {
-        let estimate = hellos.removeValue(forKey: Int32(place))
-        guard let room = rooms[roomPlace(of: place)] else { return estimate }
+    /// - Returns: The estimated viewer.
+    private mutating func recordArrival(_ index: Int) -> UInt64? {
+        let estimate = pendingEstimates.removeValue(forKey: Int32(index))
+        guard let room = rooms[roomIndex(of: index)] else { return estimate }
         output.arrivals.append(
             .init(
                 room: room,
-                viewer: viewerKey(of: sessions[place].viewer),
+                viewer: viewerKey(of: sessions[index].viewer),
                 estimate: estimate,
-                session: sessions[place].code
+                session: sessions[index].code
             )
         )
         return estimate
     }
 
-    /// It was sent media: the first of it ends the wait that began with its first request.
-    mutating func delivered(_ place: Int, at: Int64) {
-        let session = sessions[place]
+    /// Records the first media of an unqualified session, which ends its startup.
+    mutating func delivered(_ index: Int, at: Int64) {
+        let session = sessions[index]
         guard session.phase == .new, session.connections == 0, session.mark != ViewerSession.never else { return }
-        if waits[Int32(place)] == nil { waits[Int32(place)] = UInt32(clamping: at - session.start) }
+        if startupTimes[Int32(index)] == nil { startupTimes[Int32(index)] = UInt32(clamping: at - session.start) }
     }
 
-    /// How long it waited for its first media; counted once, when it is proven to watch.
-    mutating func noteStartup(_ place: Int, _ time: Int64) {
-        guard !sessions[place].flags.contains(.isTimed) else { return }
-        guard sessions[place].phase != .new else { return waits[Int32(place)] = UInt32(clamping: time) }
-        sessions[place].flags.insert(.isTimed)
-        let cell = Int(sessions[place].cell)
+    /// Counts the startup time, once the session qualifies.
+    mutating func recordStartup(_ index: Int, _ time: Int64) {
+        guard !sessions[index].flags.contains(.isTimed) else { return }
+        guard sessions[index].phase != .new else { return startupTimes[Int32(index)] = UInt32(clamping: time) }
+        sessions[index].flags.insert(.isTimed)
+        let cell = Int(sessions[index].cell)
         cells[cell].counts.startup += time
         cells[cell].counts.startups += 1
         output.startups.append(time)

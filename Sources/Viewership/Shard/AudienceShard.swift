@@ -1,108 +1,108 @@
 import Media
 import Stage
 
-/// One sixteenth of the audience: its sessions, their timers and the counters, changed together.
+/// One of sixteen shards of the audience: its sessions, timers and counters.
 ///
-/// Events go in with their moment, time is passed in, and what comes out are counters and `output`. No lock, no clock
-/// and no I/O of its own; whoever owns it sees to it that one thread at a time is inside. Times are milliseconds.
+/// Events and times come in; counters and `output` come out. The shard has no lock, clock or I/O; its owner serializes
+/// access. Times are milliseconds.
 struct AudienceShard: ~Copyable {
-    /// Why an event or an id was turned away.
+    /// The reason why an event or id was rejected.
     enum Rejection: String, CaseIterable {
         case mac
         case malformed
         case full
     }
 
-    /// Sessions that one viewer may have; further ones play and do not count.
+    /// The maximum number of counting sessions per viewer.
     static let sessionsPerViewer: Int32 = 20
-    /// Sessions of this shard that one address may have under names that nobody signed.
-    static let strangersPerSource = 8
-    /// Cells beyond these tell fewer dimensions apart.
+    /// The maximum number of sessions with unsigned names per address, in this shard.
+    static let unverifiedSessionsPerSource = 8
+    /// Cells beyond this number are distinguished by room and protocol only.
     private static let cellLimit = 16_384
-    /// How long a beacon without any playlist request speaks for its player: two and a half of the usual intervals.
-    static let beaconTimeout: Int64 = 50_000
-    /// The usual interval of beacons.
-    static let beaconInterval: Int64 = 20_000
-    /// How long a session that was announced may take to appear.
-    private static let announcement: Int64 = 30_000
+    /// The timeout of a player that is known by reports only: two and a half usual intervals.
+    static let reportTimeout: Int64 = 50_000
+    /// The usual interval of player reports.
+    static let reportInterval: Int64 = 20_000
+    /// The timeout of a session that was admitted and has not appeared.
+    private static let announcedSessionTimeout: Int64 = 30_000
 
-    /// Its place among the shards.
+    /// The index of the shard.
     let number: UInt8
     let grace: Int64
     let qualifyingGap: Int64
     let targetDuration: Int64
     let hlsTimeout: Int64
     let llhlsTimeout: Int64
-    /// For how long a player can go on without asking.
+    /// The maximum playing time from a player's buffer.
     let longestBuffer: Int64
     let longestInterval: Int64
     let sessionLimit: Int
     let roomLimit: Int
-    /// Ids issued before this second were issued by an earlier run.
+    /// The second of the start; ids issued before are of an earlier run.
     let startSecond: UInt32
 
     var sessions = SessionTable()
-    var index = SessionIndex()
-    var freePlaces: [Int32] = []
-    /// Who new sessions may be, until they are proven to watch.
-    var hellos: [Int32: UInt64] = [:]
-    /// Milliseconds that new sessions waited for their first media, until they are proven to watch.
-    var waits: [Int32: UInt32] = [:]
-    /// Whose media may be that of sessions whose media is seen.
+    var sessionIndex = SessionIndex()
+    var freeIndices: [Int32] = []
+    /// The estimated viewers of unqualified sessions.
+    var pendingEstimates: [Int32: UInt64] = [:]
+    /// The startup times of unqualified sessions, in milliseconds.
+    var startupTimes: [Int32: UInt32] = [:]
+    /// The client that may receive a session's media.
     struct Receiver {
         /// A `PeerAddress.account`.
         var client: UInt64
-        /// It is sent media by the connection on which it asks for playlists.
+        /// Whether the session receives media on the connection of its playlists.
         var hasConnection = false
     }
 
-    /// New sessions, and those that count by media that was seen.
+    /// Clients of unqualified sessions, and of sessions that media has qualified.
     var receivers: [Int32: Receiver] = [:]
-    /// New sessions that asked as viewers do, and lack media.
-    var lackMedia: Set<Int32> = []
-    let credits: MediaCredits
-    /// Players that are known by reports alone, under names that nobody signed, count without any media.
+    /// Unqualified sessions that requested playlists in time, but no media.
+    var sessionsLackingMedia: Set<Int32> = []
+    let mediaDeliveries: MediaDeliveryTracker
+    /// Whether players with reports only and unsigned names count without media.
     let countsReportsAlone: Bool
-    /// Where the sessions come from of which nothing but reports is seen, under names that anybody can make up.
-    var strangers = Strangers()
-    /// Whose the sessions are.
+    /// Sessions that are known by reports under unsigned names.
+    var unverifiedSessions = UnverifiedSessionLimiter()
+    /// The clients of the sessions.
     var clients: SessionClients
-    /// The places of rooms with a limit, over all shards.
-    let places: RoomPlaces
-    /// Rooms with a limit, whose viewers `places` is told of.
+    /// The limits of rooms, over all shards.
+    let audienceLimiter: AudienceLimiter
+    /// Rooms with a limit, whose viewers are reported to `audienceLimiter`.
     var limitedRooms: Set<String> = []
-    /// Names of the rooms that somebody of this shard was in, by place; nil where a place is free.
+    /// The names of rooms by index; nil where an index is free.
     var rooms: [String?] = []
-    var tallies: [RoomTally] = []
-    var roomPlaces: [String: Int32] = [:]
+    var roomCounters: [RoomCounters] = []
+    var roomIndices: [String: Int32] = [:]
     var cells: [Cell] = []
-    var cellPlaces: [Cell.Key: Int32] = [:]
+    var cellIndices: [Cell.Key: Int32] = [:]
     var freeCells: [Int32] = []
-    var names = Names()
-    var trails = RenditionTrails()
+    var names = StringInterner()
+    var renditionHistories = RenditionHistories()
     var viewers: [Viewer?] = []
-    var viewerPlaces: [UInt64: Int32] = [:]
+    var viewerIndices: [UInt64: Int32] = [:]
     var freeViewers: [Int32] = []
-    /// Who said where each session is, a `RegionSource` by its place.
+    /// The `RegionSource` of each session, by index.
     var regionSources: [UInt8] = []
-    /// By how much what logs tell comes later than it happened; milliseconds.
+    /// The lag of CDN logs, in milliseconds.
     var logLag: Int64 = 0
-    /// Whose an id is that was made for a participant, by its proof, as long as the participant is known.
+    /// The viewers of ids that were issued to participants, by code, as long as the participant is known.
     var ownedCodes: [UInt64: Int32] = [:]
-    /// Seats of an earlier run whose participants have not shown up yet, and until when they may.
-    var recoveredSeats: [UInt64: RecoveredSeat] = [:]
+    /// Participants of an earlier run that may return.
+    var recoveredParticipants: [UInt64: RecoveredParticipant] = [:]
     var wheel: TimerWheel
-    /// What happened since the owner last emptied it, in order.
+    /// The changes since the owner last cleared it, in order.
     var output = ShardOutput()
-    /// Playlist and segment requests of viewers, and beacons.
-    private(set) var beats = 0
-    /// Sessions that are live by HLS and served here.
+    /// Playlist and segment requests of viewers, and player reports.
+    private(set) var requests = 0
+    /// Live HLS sessions that are served here.
     var requesters = 0
-    /// Ids of an earlier run that were taken over.
+    /// Ids of an earlier run that were adopted.
     var adopted = 0
-    /// What connections watched that an earlier run did not live to prove, by the proof in their ids.
+    /// Watch spans of connections that had not qualified when an earlier run was killed, by code.
     var interrupted: [UInt64: (start: Int64, end: Int64)] = [:]
-    /// Where the present minute of the wall clock begins, on the monotonic clock.
+    /// The start of the current minute of the wall clock, on the monotonic clock.
     private(set) var minuteStart: Int64 = .min
     /// Milliseconds since 1970 at the monotonic clock's zero.
     private let wallZero: Int64
@@ -111,9 +111,9 @@ struct AudienceShard: ~Copyable {
     init(
         number: UInt8,
         configuration: ViewershipConfiguration,
-        clients: ClientSessionLedger,
-        places: RoomPlaces = RoomPlaces(),
-        credits: MediaCredits,
+        clients: ClientSessionLimiter,
+        audienceLimiter: AudienceLimiter = AudienceLimiter(),
+        mediaDeliveries: MediaDeliveryTracker,
         now: Int64,
         startSecond: UInt32,
         wallZero: Int64 = 0
@@ -121,7 +121,7 @@ struct AudienceShard: ~Copyable {
         self.number = number
         self.wallZero = wallZero
         self.clients = SessionClients(clients)
-        self.places = places
+        self.audienceLimiter = audienceLimiter
         grace = Int64(configuration.grace * 1000)
         qualifyingGap = Int64(configuration.qualifyingGap * 1000)
         targetDuration = Int64(configuration.targetDuration * 1000)
@@ -129,7 +129,7 @@ struct AudienceShard: ~Copyable {
         llhlsTimeout = Int64(configuration.timeout(of: .llhls) * 1000)
         longestBuffer = Int64(configuration.longestBuffer * 1000)
         longestInterval = Int64(configuration.longestInterval * 1000)
-        self.credits = credits
+        self.mediaDeliveries = mediaDeliveries
         countsReportsAlone = configuration.countsReportsAlone
         sessionLimit = max(1, configuration.sessionLimit / SessionID.shardCount)
         roomLimit = configuration.roomLimit
@@ -137,70 +137,70 @@ struct AudienceShard: ~Copyable {
         wheel = TimerWheel(second: max(0, now / 1000))
     }
 
-    /// Takes one event.
+    /// Applies one event.
     ///
-    /// - Parameter verify: proves the id; asked when it is not known here, or not seen since the restart.
+    /// - Parameter verify: Verifies the id; called when it is unknown, or not seen since the restart.
     mutating func record(_ event: AudienceEvent, id: SessionID, verify: () -> Bool) {
         let at = event.at.milliseconds
-        guard let place = place(of: id, room: event.room, verify: verify) else {
-            guard event.kind == .opened || event.kind == .playlistServed else { return countBeat(event.kind) }
+        guard let index = index(of: id, room: event.room, verify: verify) else {
+            guard event.kind == .opened || event.kind == .playlistServed else { return countRequest(event.kind) }
             guard verify() else { return reject(.mac) }
             guard hasSpace(isConnection: event.kind == .opened), let room = makeRoom(event.room) else {
                 return reject(.full)
             }
-            let place = add(id, room: room, playback: event.playback, at: at)
-            return apply(event, to: place, at: at)
+            let index = add(id, room: room, playback: event.playback, at: at)
+            return apply(event, to: index, at: at)
         }
-        apply(event, to: place, at: at)
+        apply(event, to: index, at: at)
     }
 
-    private mutating func apply(_ event: AudienceEvent, to place: Int, at: Int64) {
-        defer { recount(place) }
-        if event.bytes > 0 { sessions[place].noteBytes(event.bytes) }
+    private mutating func apply(_ event: AudienceEvent, to index: Int, at: Int64) {
+        defer { recount(index) }
+        if event.bytes > 0 { sessions[index].addBytes(event.bytes) }
         switch event.kind {
         case .opened:
-            opened(place, playback: event.playback, rendition: event.rendition ?? "", at: at)
+            opened(index, playback: event.playback, rendition: event.rendition ?? "", at: at)
         case .watched(let since):
-            watched(place, since: min(since.milliseconds, at), at: at)
+            watched(index, since: min(since.milliseconds, at), at: at)
         case .stalled(let milliseconds):
-            noteStall(place, milliseconds)
+            recordStall(index, milliseconds)
         case .closed(let reason):
-            closed(place, reason: reason, at: at)
+            closed(index, reason: reason, at: at)
         case .playlistServed:
-            beats += 1
-            sessions[place].isElsewhere = event.isElsewhere
-            sessions[place].isLogged = event.isLogged
-            requested(place, event, isPlaylist: true, at: at)
+            requests += 1
+            sessions[index].isServedElsewhere = event.isServedElsewhere
+            sessions[index].isLogged = event.isLogged
+            requested(index, event, isPlaylist: true, at: at)
         case .segmentServed:
-            beats += 1
-            requested(place, event, isPlaylist: false, at: at)
+            requests += 1
+            requested(index, event, isPlaylist: false, at: at)
         case .delivered:
-            delivered(place, at: at)
+            delivered(index, at: at)
         }
     }
 
-    /// Says of what was counted just now that it was in an earlier minute, where it was.
+    /// Emits that a count belongs to an earlier minute, if it does.
     ///
     /// - Parameters:
-    ///   - from: Where it began; at a moment of the present minute nothing is to be said.
-    ///   - now: The present moment, or an earlier one of a log.
-    mutating func date(_ place: Int, from: Int64, now: Int64, _ count: ShardOutput.Earlier.Count) {
+    ///   - from: The start of the counted span.
+    ///   - now: The current time, or an earlier one of a log.
+    mutating func backdate(_ index: Int, from: Int64, now: Int64, _ count: ShardOutput.Earlier.Count) {
         let now = max(now, wheel.second * 1000)
         if now >= minuteStart + 60_000 || minuteStart == .min {
-            // Whole minutes since 1970, also where the clock's zero lies behind them.
+            // Rounds down to whole minutes since 1970, for negative times too.
             let date = now + wallZero
             minuteStart = date - ((date % 60_000) + 60_000) % 60_000 - wallZero
         }
-        guard from < minuteStart, let room = room(of: place) else { return }
+        guard from < minuteStart, let room = room(of: index) else { return }
         var count = count
         if case .watched(let from, let to) = count {
-            // What is of the present minute is where it belongs.
+            // The part in the current minute needs no backdating.
             count = .watched(from: from, to: min(to, minuteStart))
         }
-        output.earlier.append(.init(room: room, dimensions: dimensions(of: place), count: count))
+        output.earlier.append(.init(room: room, dimensions: dimensions(of: index), count: count))
     }
 
-    func dimensions(of place: Int) -> Dimensions { dimensions(of: cells[Int(sessions[place].cell)].key) }
+    func dimensions(of index: Int) -> Dimensions { dimensions(of: cells[Int(sessions[index].cell)].key) }
 
     func dimensions(of key: Cell.Key) -> Dimensions {
         Dimensions(
@@ -211,19 +211,19 @@ struct AudienceShard: ~Copyable {
         )
     }
 
-    /// Says that a session came a step further.
-    mutating func noteStep(_ kind: SessionStep.Kind, _ place: Int, start: Int64, at: Int64) {
-        guard let room = room(of: place), !sessions[place].flags.contains(.isExcluded) else { return }
+    /// Emits a step of a session.
+    mutating func recordStep(_ kind: SessionStep.Kind, _ index: Int, start: Int64, at: Int64) {
+        guard let room = room(of: index), !sessions[index].flags.contains(.isExcluded) else { return }
         output.steps.append(
             .init(
                 kind: kind,
-                code: sessions[place].code,
+                code: sessions[index].code,
                 shard: number,
                 room: room,
-                dimensions: dimensions(of: place),
-                viewer: viewerKey(of: sessions[place].viewer),
-                estimate: hellos[Int32(place)],
-                isLogged: sessions[place].isLogged,
+                dimensions: dimensions(of: index),
+                viewer: viewerKey(of: sessions[index].viewer),
+                estimate: pendingEstimates[Int32(index)],
+                isLogged: sessions[index].isLogged,
                 start: start,
                 at: at
             )
@@ -234,217 +234,289 @@ struct AudienceShard: ~Copyable {
         rejected[reason, default: 0] += 1
     }
 
-    private mutating func countBeat(_ kind: AudienceEvent.Kind) {
-        if kind == .playlistServed || kind == .segmentServed { beats += 1 }
+    private mutating func countRequest(_ kind: AudienceEvent.Kind) {
+        if kind == .playlistServed || kind == .segmentServed { requests += 1 }
     }
 
-    mutating func countBeacon() {
-        beats += 1
+    mutating func countReport() {
+        requests += 1
     }
 
     // MARK: Sessions
 
-    /// Where the session is, if it is known, proof and room included.
+    /// Finds a verified session of a room.
     ///
-    /// A session that was found in the history is known by its proof alone: the first to show the whole id proves it.
-    mutating func place(of id: SessionID, room: String, verify: () -> Bool) -> Int? {
-        guard let place = index.find(id.code, in: sessions), self.room(of: place) == room else { return nil }
-        if sessions[place].isNamed(by: id), !sessions[place].flags.contains(.isRecovered) { return place }
-        guard sessions[place].flags.contains(.isRecovered), verify() else { return nil }
-        sessions[place].flags.remove(.isRecovered)
-        sessions[place].takeName(of: id)
+    /// A restored session is known by its code only: the first request with an authentic id verifies it.
+    mutating func index(of id: SessionID, room: String, verify: () -> Bool) -> Int? {
+        guard let index = sessionIndex.find(id.code, in: sessions), self.room(of: index) == room else { return nil }
+        if sessions[index].matches(by: id), !sessions[index].flags.contains(.isRecovered) { return index }
+        guard sessions[index].flags.contains(.isRecovered), verify() else { return nil }
+        sessions[index].flags.remove(.isRecovered)
+        sessions[index].adoptID(of: id)
         adopted += 1
-        return place
+        return index
     }
 
-    func room(of place: Int) -> String? {
-        rooms[Int(cells[Int(sessions[place].cell)].key.room)]
+    func room(of index: Int) -> String? {
+        rooms[Int(cells[Int(sessions[index].cell)].key.room)]
     }
 
-    func roomPlace(of place: Int) -> Int {
-        Int(cells[Int(sessions[place].cell)].key.room)
+    func roomIndex(of index: Int) -> Int {
+        Int(cells[Int(sessions[index].cell)].key.room)
     }
 
-    func playback(of place: Int) -> PlaybackProtocol {
-        cells[Int(sessions[place].cell)].key.playback
+    func playback(of index: Int) -> PlaybackProtocol {
+        cells[Int(sessions[index].cell)].key.playback
     }
 
-    /// A new session, NEW.
+    /// Adds a session in phase NEW.
     mutating func add(_ id: SessionID, room: Int32, playback: PlaybackProtocol, at: Int64) -> Int {
         let cell = makeCell(Cell.Key(room: room, playback: playback))
-        let place = insert(ViewerSession(id: id, cell: cell, at: at))
-        tallies[Int(room)].unproven += 1
+        let index = insert(ViewerSession(id: id, cell: cell, at: at))
+        roomCounters[Int(room)].unproven += 1
         if id.issuedAt < startSecond { adopted += 1 }
-        if let exclusion = id.exclusion { exclude(place, exclusion) }
-        // Made for a participant some time ago, and forgotten because nobody used it.
-        if let owner = ownedCodes[id.code], let key = viewers[Int(owner)]?.key { _ = attribute(place, to: key, at: at) }
-        recount(place)
-        return place
+        if let exclusion = id.exclusion { exclude(index, exclusion) }
+        // The id was issued to a participant, and its session has expired.
+        if let owner = ownedCodes[id.code], let key = viewers[Int(owner)]?.key { _ = attribute(index, to: key, at: at) }
+        recount(index)
+        return index
     }
 
-    /// Puts a session into the table and the index.
+    /// Inserts a session into the table and the index.
     mutating func insert(_ session: ViewerSession) -> Int {
-        let place: Int
-        if let free = freePlaces.popLast() {
-            place = Int(free)
-            sessions[place] = session
-            if place < regionSources.count { regionSources[place] = 0 }
+        let index: Int
+        if let free = freeIndices.popLast() {
+            index = Int(free)
+            sessions[index] = session
+            if index < regionSources.count { regionSources[index] = 0 }
         } else {
-            place = sessions.append(session)
+            index = sessions.append(session)
         }
-        index.insert(place, in: sessions)
-        tallies[roomPlace(of: place)].occupants += 1
-        return place
+        sessionIndex.insert(index, in: sessions)
+        roomCounters[roomIndex(of: index)].occupants += 1
+        return index
     }
 
-    /// Whether there is space for one more session.
+    /// Whether another session fits.
     func hasSpace(isConnection: Bool = false) -> Bool {
-        // Connections are bounded by whoever accepts them; places are not without end for anybody.
-        (isConnection || index.count < sessionLimit) && (sessions.count < SessionTable.limit || !freePlaces.isEmpty)
+        // The number of connections is limited where they are accepted.
+        (isConnection || sessionIndex.count < sessionLimit)
+            && (sessions.count < SessionTable.limit || !freeIndices.isEmpty)
     }
 
-    /// Forgets a session that no longer counts.
-    mutating func remove(_ place: Int) {
-        if sessions[place].phase == .new {
-            let room = roomPlace(of: place)
-            tallies[room].unproven -= 1
-            if !sessions[place].flags.contains(.isExcluded) {
-                // An id that was handed out and never used to ask for media here is nobody's, as far as anybody knows.
-                if playback(of: place) == .sdk {
-                    tallies[room].counts.unseen += 1
-                } else if !mayCount(place) {
-                    tallies[room].counts.excluded[isHosts(place) ? .role : .surplus] += 1
-                } else if lackMedia.contains(Int32(place)) {
-                    tallies[room].counts.excluded[.noMedia] += 1
+    /// Removes a session that no longer counts.
+    mutating func remove(_ index: Int) {
+        if sessions[index].phase == .new {
+            let room = roomIndex(of: index)
+            roomCounters[room].unproven -= 1
+            if !sessions[index].flags.contains(.isExcluded) {
+                // The id was issued and never used for media here.
+                if playback(of: index) == .sdk {
+                    roomCounters[room].counts.unusedIDs += 1
+                } else if !mayCount(index) {
+                    roomCounters[room].counts.excluded[isHosts(index) ? .role : .surplus] += 1
+                } else if sessionsLackingMedia.contains(Int32(index)) {
+                    roomCounters[room].counts.excluded[.noMedia] += 1
                 } else {
-                    tallies[room].counts.excluded[.unqualified] += 1
+                    roomCounters[room].counts.excluded[.unqualified] += 1
                 }
             }
-            hellos[Int32(place)] = nil
-            waits[Int32(place)] = nil
-            lackMedia.remove(Int32(place))
+            pendingEstimates[Int32(index)] = nil
+            startupTimes[Int32(index)] = nil
+            sessionsLackingMedia.remove(Int32(index))
         }
-        receivers[Int32(place)] = nil
-        strangers.release(place)
-        index.remove(sessions[place].code, in: sessions)
-        tallies[roomPlace(of: place)].occupants -= 1
-        releaseViewer(of: place)
-        sessions[place].phase = .vacant
-        recount(place)
-        // While the wheel still knows the place nobody else may have it.
-        if !sessions[place].flags.contains(.isScheduled) { freePlaces.append(Int32(place)) }
+        receivers[Int32(index)] = nil
+        unverifiedSessions.release(index)
+        sessionIndex.remove(sessions[index].code, in: sessions)
+        roomCounters[roomIndex(of: index)].occupants -= 1
+        releaseViewer(of: index)
+        sessions[index].phase = .vacant
+        recount(index)
+        // The index stays reserved while the timer wheel refers to it.
+        if !sessions[index].flags.contains(.isScheduled) { freeIndices.append(Int32(index)) }
     }
 
-    /// Sees to it that somebody looks at the session at `deadline` or before.
+    /// Schedules a timer for the session at `deadline` or earlier.
     ///
-    /// Never farther ahead than the shortest time-out: should the session change its state meanwhile, its new
-    /// deadline cannot be missed, and the entry need not be moved.
-    mutating func schedule(_ place: Int, deadline: Int64) {
-        guard !sessions[place].flags.contains(.isScheduled) else { return }
-        sessions[place].flags.insert(.isScheduled)
+    /// The timer is never farther away than the shortest timeout, so that a deadline after a change of phase is not
+    /// missed and the entry need not move.
+    mutating func schedule(_ index: Int, deadline: Int64) {
+        guard !sessions[index].flags.contains(.isScheduled) else { return }
+        sessions[index].flags.insert(.isScheduled)
         let horizon = wheel.second * 1000 + min(hlsTimeout, llhlsTimeout)
-        wheel.schedule(Int32(place), deadline: min(deadline, horizon), in: &sessions)
+        wheel.schedule(Int32(index), deadline: min(deadline, horizon), in: &sessions)
     }
 
-    /// How long after its last sign of life a session counts.
-    func timeout(of place: Int) -> Int64 {
-        let session = sessions[place]
-        switch playback(of: place) {
-        case _ where session.flags.contains(.isRemote): return Self.beaconTimeout
-        // A connection has no time-out of its own; what a log will tell of may be some time on its way.
-        case .sdk, .rtmp, .flv: return Self.announcement + logLag
-        case .hls, .llhls: return silence(of: place) + (session.isLogged ? logLag : 0)
+    /// Returns how long a session counts after its last activity.
+    func timeout(of index: Int) -> Int64 {
+        let session = sessions[index]
+        switch playback(of: index) {
+        case _ where session.flags.contains(.isRemote): return Self.reportTimeout
+        // A connection has no timeout of its own; a log may arrive late.
+        case .sdk, .rtmp, .flv: return Self.announcedSessionTimeout + logLag
+        case .hls, .llhls: return silence(of: index) + (session.isLogged ? logLag : 0)
         }
     }
 
-    /// How long after its last request a viewer by requests counts.
+    /// Returns how long an HLS viewer counts after its last request.
     ///
-    /// Where it asks rarely as long as what it has in its buffer can last. One that has media, or may have it from a
-    /// server in front of us, and is not proven to watch yet, may ask as rarely as any.
-    private func silence(of place: Int) -> Int64 {
-        let session = sessions[place]
-        let usual = playback(of: place) == .llhls ? llhlsTimeout : hlsTimeout
+    /// A player that polls rarely counts as long as its buffer lasts. An unqualified one that has media, or may have it
+    /// from a server in front, may poll as rarely as allowed.
+    private func silence(of index: Int) -> Int64 {
+        let session = sessions[index]
+        let usual = playback(of: index) == .llhls ? llhlsTimeout : hlsTimeout
         guard session.phase != .new else {
-            let hasMedia = waits[Int32(place)] != nil || session.isElsewhere
+            let hasMedia = startupTimes[Int32(index)] != nil || session.isServedElsewhere
             return hasMedia ? max(usual, longestInterval) : usual
         }
         return max(usual, min(session.interval * 3 / 2, longestBuffer))
     }
 
-    /// How long after its end a session may come back as the same.
-    func grace(of place: Int) -> Int64 {
-        playback(of: place).isContinuous ? grace : max(grace, sessions[place].interval + 5000)
+    /// Returns how long a session may resume after its end.
+    func grace(of index: Int) -> Int64 {
+        playback(of: index).isContinuous ? grace : max(grace, sessions[index].interval + 5000)
     }
 
     // MARK: Rooms and cells
 
-    /// Where the room is; made if there is space.
+    /// Returns the index of a room; adds the room if there is space.
     mutating func makeRoom(_ name: String) -> Int32? {
-        if let place = roomPlaces[name] { return place }
-        guard roomPlaces.count < roomLimit else { return nil }
-        let place: Int32
+        if let index = roomIndices[name] { return index }
+        guard roomIndices.count < roomLimit else { return nil }
+        let index: Int32
         if let free = rooms.firstIndex(where: { $0 == nil }) {
-            place = Int32(free)
+            index = Int32(free)
             rooms[free] = name
-            tallies[free] = RoomTally()
+            roomCounters[free] = RoomCounters()
         } else {
-            place = Int32(rooms.count)
+            index = Int32(rooms.count)
             rooms.append(name)
-            tallies.append(RoomTally())
+            roomCounters.append(RoomCounters())
         }
-        roomPlaces[name] = place
-        return place
+        roomIndices[name] = index
+        return index
     }
 
-    /// Where the cell is; made if there is none yet.
+    /// Returns the index of a cell; adds the cell if there is none.
     mutating func makeCell(_ key: Cell.Key) -> Int32 {
-        if let place = cellPlaces[key] { return place }
-        guard cellPlaces.count < Self.cellLimit || key == Cell.Key(room: key.room, playback: key.playback) else {
+        if let index = cellIndices[key] { return index }
+        guard cellIndices.count < Self.cellLimit || key == Cell.Key(room: key.room, playback: key.playback) else {
             return makeCell(Cell.Key(room: key.room, playback: key.playback))
         }
-        let place: Int32
+        let index: Int32
         if let free = freeCells.popLast() {
-            place = free
+            index = free
             cells[Int(free)] = Cell(key: key)
         } else {
-            place = Int32(cells.count)
+            index = Int32(cells.count)
             cells.append(Cell(key: key))
         }
-        cellPlaces[key] = place
-        return place
+        cellIndices[key] = index
+        return index
     }
 
-    /// Forgets a room that nobody is in; its figures are no longer wanted.
+    /// Removes a room without sessions.
     ///
-    /// - Returns: false while somebody is in it.
+    /// - Returns: False while the room has sessions or viewers.
     mutating func forget(room name: String) -> Bool {
-        guard let room = roomPlaces[name] else { return true }
-        guard tallies[Int(room)].occupants == 0, tallies[Int(room)].resumable == 0 else { return false }
-        roomPlaces[name] = nil
+        guard let room = roomIndices[name] else { return true }
+        guard roomCounters[Int(room)].occupants == 0, roomCounters[Int(room)].resumable == 0 else { return false }
+        roomIndices[name] = nil
         rooms[Int(room)] = nil
-        for place in cells.indices where cells[place].key.room == room {
-            cellPlaces[cells[place].key] = nil
-            cells[place] = Cell(key: Cell.Key(room: -1, playback: .sdk))
-            freeCells.append(Int32(place))
+        for index in cells.indices where cells[index].key.room == room {
+            cellIndices[cells[index].key] = nil
+            cells[index] = Cell(key: Cell.Key(room: -1, playback: .sdk))
+            freeCells.append(Int32(index))
         }
         return true
     }
 
-    /// What was counted in the room until now belongs to the broadcast that is over.
+    /// Starts a new broadcast: the counts until now belong to the previous one.
     mutating func rebase(room name: String, at now: Int64) {
-        guard let room = roomPlaces[name] else { return }
-        for place in cells.indices where cells[place].key.room == room {
-            cells[place].baseline = cells[place].counts(at: now)
+        guard let room = roomIndices[name] else { return }
+        for index in cells.indices where cells[index].key.room == room {
+            cells[index].baseline = cells[index].counts(at: now)
         }
-        tallies[Int(room)].baseline = tallies[Int(room)].counts
+        roomCounters[Int(room)].baseline = roomCounters[Int(room)].counts
     }
 
-    /// The number of live viewers of a room has moved.
+    /// Emits a change of a room's live count.
     ///
-    /// - Parameter hasPlace: The place of whoever came was taken before.
-    mutating func note(_ room: Int, _ delta: Int, at: Int64, hasPlace: Bool = false) {
+    /// - Parameter hasSlot: Whether the slot was reserved before.
+    mutating func changeLiveCount(_ room: Int, _ delta: Int, at: Int64, hasSlot: Bool = false) {
         guard let name = rooms[room] else { return }
-        if !hasPlace, limitedRooms.contains(name) { places.count(name, delta) }
+        if !hasSlot, limitedRooms.contains(name) { audienceLimiter.count(name, delta) }
         output.changes.append(ShardOutput.Change(room: name, delta: delta, at: at))
+    }
+}
+
+/// Live HLS sessions that occupy resources here without a counted connection.
+extension AudienceShard {
+    /// Updates the counts of local HLS viewers and client sessions; call it when the phase, the connections or the
+    /// serving of a session change.
+    mutating func recount(_ index: Int) {
+        let session = sessions[index]
+        let isHere = session.connections == 0 && !session.isServedElsewhere && !session.flags.contains(.isRemote)
+        let isOne =
+            switch session.phase {
+            case .vacant, .new, .ended: false
+            case .live: isHere && !playback(of: index).isContinuous
+            }
+        switch session.phase {
+        case .vacant: clients.move(index, to: .none, isGone: true)
+        case .new: clients.move(index, to: .unproven)
+        case .live, .ended: clients.move(index, to: .watching)
+        }
+        guard isOne != session.isRequester else { return }
+        sessions[index].isRequester = isOne
+        requesters += isOne ? 1 : -1
+    }
+}
+
+/// The progress of ending a room in a shard: the entries that were examined.
+struct RoomEndProgress {
+    var viewers = 0
+    var sessions = 0
+}
+
+/// Schedules sessions by the second of their next timeout check.
+///
+/// A session has at most one entry, which does not move on activity: when it fires, the session's own deadline is
+/// checked and the entry scheduled again. So activity costs nothing here. The slots are lists linked through the
+/// sessions.
+struct TimerWheel {
+    private static let slotCount: Int64 = 64
+    private static let end: Int32 = -1
+
+    private var slots = [Int32](repeating: end, count: Int(slotCount))
+    /// Entries that were removed from their slot and not returned yet.
+    private var due = end
+    /// The last second whose slot was emptied.
+    private(set) var second: Int64
+
+    init(second: Int64) {
+        self.second = second
+    }
+
+    /// Schedules `index` in the first slot at or after `deadline` (milliseconds), or in the farthest one.
+    mutating func schedule(_ index: Int32, deadline: Int64, in sessions: inout SessionTable) {
+        let dueSecond = (deadline + 999) / 1000
+        let slot = Int(min(max(dueSecond, second + 1), second + Self.slotCount - 1) % Self.slotCount)
+        sessions[Int(index)].next = slots[slot]
+        slots[slot] = index
+    }
+
+    /// Returns the next session that is due at `now` (milliseconds); nil when none is left.
+    mutating func next(now: Int64, in sessions: borrowing SessionTable) -> Int32? {
+        let target = now / 1000
+        while due == Self.end {
+            guard second < target else { return nil }
+            // After a long suspension one turn of the wheel visits every slot.
+            second = max(second + 1, target - Self.slotCount + 1)
+            swap(&due, &slots[Int(second % Self.slotCount)])
+        }
+        let index = due
+        due = sessions[Int(index)].next
+        return index
     }
 }

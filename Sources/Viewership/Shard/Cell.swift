@@ -1,34 +1,34 @@
-import Stage
+public import Stage
 
-/// One place in the dimensions by which viewers are told apart, and what was counted there.
+/// The counts of one cell of the dimensions.
 ///
-/// Every session stands in exactly one cell, so whatever the figures are added up by, the sum is the same. Counters run
-/// on from one broadcast of the room to the next; `baseline` is where the present one began.
+/// Every session is in exactly one cell, so that all groupings have the same sum. Counters continue from one broadcast
+/// of the room to the next; `baseline` is the start of the current one.
 struct Cell: Sendable {
     struct Key: Hashable, Sendable {
-        /// Place of the room in the shard's list; -1 for a cell that is free.
+        /// The index of the room in the shard; -1 for a free cell.
         var room: Int32
         var playback: PlaybackProtocol
-        /// Places in the shard's list of names.
+        /// Numbers of the shard's `StringInterner`.
         var rendition: UInt16 = 0
         var region: UInt16 = 0
         var client: ClientClass = .unknown
     }
 
-    /// What only grows.
-    struct Counts: Tally {
+    /// The monotonic counters.
+    struct Counts: AdditiveCounters {
         static let zero = Counts()
 
         var joins = 0
-        /// Counted when the grace time for a return is over, under the reason of the end.
-        var leaves = PerReason.zero
-        /// Sessions that came from another rendition or protocol.
+        /// Leaves, counted by close reason when the grace time is over.
+        var leaves = CloseReasonCounters.zero
+        /// Sessions that switched to this cell.
         var switches = 0
-        /// Milliseconds.
+        /// Watch time, in milliseconds.
         var watch: Int64 = 0
-        /// Milliseconds that players say they waited for media in the midst of it.
+        /// Rebuffering time, in milliseconds.
         var stalled: Int64 = 0
-        /// Milliseconds from the request to the first media, of those of whom it is known, and how many they are.
+        /// The sum of known startup times in milliseconds, and their number.
         var startup: Int64 = 0
         var startups = 0
 
@@ -44,11 +44,11 @@ struct Cell: Sendable {
     }
 
     var key: Key
-    /// Viewers that count now.
+    /// Concurrent viewers.
     var live = 0
-    /// Its watch time is that of those who left, and of viewers by requests up to their last hit.
+    /// Watch time includes ended connections, and HLS viewers up to their last request.
     var counts = Counts.zero
-    /// The sum of the moments at which the runs of live connections began.
+    /// The sum of the start times of live connections.
     var runStarts: Int64 = 0
     var baseline = Counts.zero
 
@@ -56,7 +56,7 @@ struct Cell: Sendable {
         self.key = key
     }
 
-    /// What was counted until `now`: watch time of connections exact, of viewers by requests up to their last hit.
+    /// Returns the counts until `now`: watch time of connections is exact, of HLS viewers up to their last request.
     func counts(at now: Int64) -> Counts {
         var counts = counts
         if key.playback.isContinuous { counts.watch += max(0, Int64(live) * now - runStarts) }
@@ -65,6 +65,75 @@ struct Cell: Sendable {
 }
 
 extension PlaybackProtocol {
-    /// Watches without a break between its beginning and its end; the others are seen only when they ask.
+    /// Whether viewers are observed continuously; the others are seen by their requests only.
     var isContinuous: Bool { isConnection || self == .sdk }
+}
+
+/// The dimensions of viewers within a room.
+public struct Dimensions: Sendable, Hashable {
+    /// The protocol.
+    public var playback: PlaybackProtocol
+    /// The rendition; empty for the source.
+    public var rendition: String
+    /// The region, as ISO codes; empty when unknown.
+    public var region: String
+    /// The class of player.
+    public var client: ClientClass
+
+    /// Creates a cell of the dimensions.
+    public init(
+        playback: PlaybackProtocol,
+        rendition: String = "",
+        region: String = "",
+        client: ClientClass = .unknown
+    ) {
+        self.playback = playback
+        self.rendition = rendition
+        self.region = region
+        self.client = client
+    }
+}
+
+/// The counters of a room in one shard, besides its cells.
+struct RoomCounters: Sendable {
+    /// The monotonic counters.
+    struct Counts: AdditiveCounters {
+        static let zero = Counts()
+
+        /// Excluded sessions, and requests without one.
+        var excluded = ExclusionCounters.zero
+        /// Qualified sessions whose players sent reports.
+        var reportingSessions = 0
+        /// Ids that were issued and never used: the user left, or the player uses another server and sends no reports.
+        var unusedIDs = 0
+
+        mutating func add(_ other: Counts, times factor: Int) {
+            excluded.add(other.excluded, times: factor)
+            reportingSessions += factor * other.reportingSessions
+            unusedIDs += factor * other.unusedIDs
+        }
+    }
+
+    /// Sessions of any phase, and viewers known beyond them.
+    var occupants = 0
+    /// Ended sessions that may resume, whose leave is not counted yet.
+    var resumable = 0
+    /// Live player sessions of present participants that watch.
+    var attributed = 0
+    /// Live sessions of viewers beyond their first.
+    var surplus = 0
+    /// Sessions that have not qualified, or never will.
+    var unproven = 0
+    var counts = Counts.zero
+    var baseline = Counts.zero
+
+    static func += (left: inout RoomCounters, right: RoomCounters) {
+        left.occupants += right.occupants
+        left.resumable += right.resumable
+        left.attributed += right.attributed
+        left.surplus += right.surplus
+        left.unproven += right.unproven
+        left.counts += right.counts
+        left.baseline += right.baseline
+    }
 }

@@ -1,66 +1,66 @@
 import Stage
 
-/// What a shard has to tell after a turn, besides its counters.
+/// The changes of a shard in one turn, besides its counters.
 struct ShardOutput {
-    /// The number of a room's live viewers moved.
+    /// A change of a room's live count.
     struct Change: Equatable {
         var room: String
         var delta: Int
         var at: Int64
     }
 
-    /// A viewer was proven to watch.
+    /// A qualified viewer.
     struct Arrival {
         var room: String
         var viewer: ViewerKey?
-        /// Who it may be, by what its player tells.
+        /// The estimated viewer.
         var estimate: UInt64?
         var session: UInt64
     }
 
-    /// A session came to a new state; times are of the monotonic clock, in milliseconds.
+    /// A new state of a session; times are milliseconds of the monotonic clock.
     struct Session {
         var code: UInt64
         var shard: UInt8
-        /// Where it stands in the shard's table; nil for a participant's seat.
-        var place: Int32?
+        /// The index in the shard's table; nil for a participant without a player.
+        var index: Int32?
         var room: String
         var start: Int64
-        /// The start that was told before; nil where that is the same.
-        var formerStart: Int64?
-        /// Where the watching ended; nil while it lasts.
+        /// The start in earlier rows; nil when unchanged.
+        var previousStart: Int64?
+        /// The end of watching; nil while it lasts.
         var end: Int64?
         var watched: UInt32
-        /// Up to when that is, of a session that watches; nil while nothing is watched, as in a pause.
+        /// The time up to which `watched` is complete; nil while nothing is watched, as in a pause.
         var watchedUntil: Int64?
-        /// When it was last heard of, of a viewer by requests who watched when an earlier run ended.
+        /// The last request of an HLS viewer that watched when an earlier run ended.
         var lastHit: Int64?
-        /// Milliseconds between its playlists; 0 where that is not known.
+        /// The playlist interval in milliseconds; 0 when unknown.
         var poll: UInt16 = 0
         var stalled: UInt32
         var playback: PlaybackProtocol
         var rendition: String
-        /// All that it played, in the order in which they were first played.
+        /// The played renditions, in order of first playback.
         var renditions: [String] = []
         var region: String
         var client: ClientClass
         var switches: UInt8
-        /// Bytes that it was sent, as far as whoever served it has said.
+        /// Bytes sent, as far as reported.
         var bytes: Int64 = 0
         var viewer: ViewerKey?
-        /// Who it may be; said once, when it joins.
+        /// The estimated viewer; set once, when the session qualifies.
         var estimate: UInt64?
-        /// Its player reported of itself.
-        var isHeard = false
-        /// A log tells of it.
+        /// Whether the player sent reports.
+        var hasReported = false
+        /// Whether the session is known by a log.
         var isLogged = false
-        /// Why it ended.
+        /// The reason of the end.
         var reason: AudienceEvent.CloseReason?
-        /// It does not come back.
+        /// Whether the session can no longer resume.
         var isClosed: Bool
     }
 
-    /// A session came a step further on its way to count; a moment in milliseconds of the monotonic clock.
+    /// A step of a session; times are milliseconds of the monotonic clock.
     struct Step {
         var kind: SessionStep.Kind
         var code: UInt64
@@ -68,17 +68,17 @@ struct ShardOutput {
         var room: String
         var dimensions: Dimensions
         var viewer: ViewerKey?
-        /// Who it may be, where it is not proven to watch yet or is proven now.
+        /// The estimated viewer, until the session has qualified.
         var estimate: UInt64?
         var isLogged: Bool
         var start: Int64
         var at: Int64
     }
 
-    /// What was counted in a place belongs to a moment before the present minute.
+    /// A count that belongs to a minute before the current one.
     struct Earlier {
         enum Count {
-            /// Watched from the one moment to the other.
+            /// Watch time between two times.
             case watched(from: Int64, to: Int64)
             case joined(at: Int64)
             case left(AudienceEvent.CloseReason, at: Int64)
@@ -89,16 +89,16 @@ struct ShardOutput {
         var count: Count
     }
 
-    /// A session went on in another place of the dimensions.
+    /// A switch of a session to another cell.
     struct Move {
         var code: UInt64
         var room: String
         var at: Int64
-        /// Where it was until then.
+        /// The cell before the switch.
         var from: Dimensions
     }
 
-    /// A session was away for a while.
+    /// An interruption of a session.
     struct Gap {
         var code: UInt64
         var room: String
@@ -113,7 +113,7 @@ struct ShardOutput {
     var steps: [Step] = []
     var earlier: [Earlier] = []
     var moves: [Move] = []
-    /// Milliseconds between request and first media, one for each viewer of whom it became known.
+    /// Startup times in milliseconds, one per viewer.
     var startups: [Int64] = []
 
     var isEmpty: Bool {
@@ -121,7 +121,7 @@ struct ShardOutput {
             && earlier.isEmpty && moves.isEmpty
     }
 
-    /// Empties the lists and keeps their memory for the next turn.
+    /// Removes all changes and keeps the capacity.
     mutating func clear() {
         changes.removeAll(keepingCapacity: true)
         arrivals.removeAll(keepingCapacity: true)

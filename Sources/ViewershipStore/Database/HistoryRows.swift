@@ -3,33 +3,33 @@ import GRDB
 import Stage
 import Viewership
 
-// How the rows of the history are read from the database.
+// Decodes rows of the history.
 
 extension Row {
-    /// The largest number that is taken from a row, either way; larger ones are damage.
+    /// The largest magnitude that is accepted from a row; larger numbers are damage.
     ///
-    /// It is far above any time in milliseconds, bytes or people there can be, and small enough that what is added to it
-    /// never overflows.
-    private static let most: Int64 = 1 << 50
-    /// The same for minutes since 1970, of which milliseconds are made.
-    private static let mostMinutes: Int64 = 1 << 32
+    /// It exceeds every real time in milliseconds, byte count or viewer count, and is small enough for sums not to
+    /// overflow.
+    private static let maximum: Int64 = 1 << 50
+    /// The same limit for minutes since 1970, which are converted to milliseconds.
+    private static let maximumMinutes: Int64 = 1 << 32
 
-    /// A minute of the row, or a number of minutes, brought within its bounds.
+    /// Decodes a minute, or a number of minutes, clamped to its bounds.
     func minute<Number: FixedWidthInteger & SignedInteger>(_ column: String = "minute") throws -> Number {
-        Number(clamping: Swift.min(Swift.max(try decode(Int64.self, forColumn: column), 0), Self.mostMinutes))
+        Number(clamping: Swift.min(Swift.max(try decode(Int64.self, forColumn: column), 0), Self.maximumMinutes))
     }
 
-    /// A number of the row, brought within its bounds.
+    /// Decodes a number, clamped to its bounds.
     func number<Number: FixedWidthInteger & SignedInteger>(_ column: String) throws -> Number {
         Number(clamping: Self.bounded(try decode(Int64.self, forColumn: column)))
     }
 
-    /// A number that may be missing, brought within its bounds.
+    /// Decodes an optional number, clamped to its bounds.
     func optionalNumber<Number: FixedWidthInteger & SignedInteger>(_ column: String) throws -> Number? {
         try decode(Int64?.self, forColumn: column).map { Number(clamping: Self.bounded($0)) }
     }
 
-    private static func bounded(_ number: Int64) -> Int64 { Swift.min(Swift.max(number, -most), most) }
+    private static func bounded(_ number: Int64) -> Int64 { Swift.min(Swift.max(number, -maximum), maximum) }
 }
 
 extension BroadcastRow {
@@ -49,8 +49,8 @@ extension BroadcastRow {
                 estimated: row.number("estimated"),
                 isApproximate: row.decode(forColumn: "approximate")
             ),
-            heard: row.number("heard"),
-            unseen: row.number("unseen"),
+            reportingSessions: row.number("heard"),
+            unusedIDs: row.number("unseen"),
             excluded: row.decode(String.self, forColumn: "excluded").split(separator: " ")
                 .map { min(max(Int($0) ?? 0, 0), 1 << 50) }
         )
@@ -58,7 +58,7 @@ extension BroadcastRow {
 }
 
 extension Dimensions {
-    /// Nil in the row of a whole room.
+    /// Nil for the row of a whole room.
     init?(_ row: Row) throws {
         guard let playback = PlaybackProtocol(rawValue: try row.decode(forColumn: "protocol")) else { return nil }
         try self.init(
@@ -105,7 +105,7 @@ extension LastHits {
         )
     }
 
-    /// The ages, the lower byte of each first.
+    /// The ages as little-endian bytes.
     var bytes: Data {
         ages.map(\.littleEndian).withUnsafeBytes { Data($0) }
     }
@@ -138,7 +138,7 @@ extension SessionRow {
         try self.init(
             code: UInt64(bitPattern: row.decode(Int64.self, forColumn: "code")),
             shard: UInt8(clamping: row.decode(Int.self, forColumn: "shard")),
-            place: row.optionalNumber("place"),
+            index: row.optionalNumber("place"),
             room: row.decode(forColumn: "room"),
             epoch: row.number("epoch"),
             start: row.number("began"),
@@ -148,17 +148,30 @@ extension SessionRow {
             poll: row.number("poll"),
             stalled: row.number("stalled"),
             dimensions: Dimensions(row) ?? Dimensions(playback: .sdk),
-            // Nothing in rows that are older than the list.
+            // Rows of earlier versions have no list.
             renditions: row.decode(String?.self, forColumn: "renditions").map { RenditionList.names(in: $0) },
             switches: row.number("switches"),
             bytes: row.number("bytes"),
             viewer: row.decode(Int64?.self, forColumn: "viewer").map { UInt64(bitPattern: $0) },
             isUser: row.decode(forColumn: "is_user"),
             estimate: row.decode(Int64?.self, forColumn: "estimate").map { UInt64(bitPattern: $0) },
-            isHeard: row.decode(forColumn: "heard"),
+            hasReported: row.decode(forColumn: "heard"),
             isLogged: row.decode(forColumn: "logged"),
             reason: row.decode(String?.self, forColumn: "reason").flatMap { AudienceEvent.CloseReason(rawValue: $0) },
             isClosed: row.decode(forColumn: "closed")
         )
+    }
+}
+
+/// Encodes the renditions of a session in one column, joined by a character that no name contains.
+enum RenditionList {
+    private static let separator: Character = "\u{1F}"
+
+    static func text(of names: [String]) -> String {
+        names.map { $0.filter { $0 != separator } }.joined(separator: String(separator))
+    }
+
+    static func names(in text: String) -> [String] {
+        text.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
     }
 }

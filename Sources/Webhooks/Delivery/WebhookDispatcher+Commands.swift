@@ -2,37 +2,37 @@ public import Foundation
 import SQLiteStore
 import Synchronization
 
-/// What operators do with endpoints.
+/// The commands of operators.
 extension WebhookDispatcher {
     private static let longestText = 256
     private static let mostTypes = 64
 
-    /// All endpoints, in the order in which they were made.
+    /// Returns all endpoints in order of creation.
     public func endpoints() -> [WebhookEndpoint] {
-        state.withLock { $0.told.values.map(\.current) }.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        state.withLock { $0.endpoints.values.map(\.current) }.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
     }
 
-    /// How many deliveries wait for an endpoint.
+    /// Returns the number of pending deliveries of an endpoint.
     public func pending(of id: String) -> Int {
-        state.withLock { $0.told[id]?.pending ?? 0 }
+        state.withLock { $0.endpoints[id]?.pending ?? 0 }
     }
 
-    /// An endpoint by its id.
+    /// Returns an endpoint.
     ///
     /// - Throws: `notFound`.
     public func endpoint(_ id: String) throws(WebhookFault) -> WebhookEndpoint {
-        guard let told = state.withLock({ $0.told[id] }) else { throw .notFound }
-        return told.current
+        guard let endpoints = state.withLock({ $0.endpoints[id] }) else { throw .notFound }
+        return endpoints.current
     }
 
-    /// Makes an endpoint with a secret of its own.
+    /// Creates an endpoint with a new secret.
     ///
-    /// - Throws: `invalid` for what it says, `tooMany`, and `unavailable` when it cannot be kept.
+    /// - Throws: `invalid`, `tooMany`, or `unavailable` if the endpoint cannot be stored.
     public func create(_ draft: WebhookDraft) async throws(WebhookFault) -> WebhookEndpoint {
         guard let url = draft.url else { throw .invalid(field: "url", rule: "must be given") }
         let now = now()
         var endpoint = WebhookEndpoint(
-            id: RandomName.make("WH"),
+            id: RandomID.make("WH"),
             address: try EndpointAddress(url, allowsPlainHTTP: configuration.allowsPlainHTTP),
             text: "",
             filter: EventFilter(),
@@ -43,24 +43,24 @@ extension WebhookDispatcher {
         try apply(draft, to: &endpoint)
         let made = endpoint
         let isTaken = state.withLock { state in
-            guard state.told.count < configuration.maximumEndpoints else { return false }
-            state.told[made.id] = ToldEndpoint(made, schedule: configuration.schedule)
+            guard state.endpoints.count < configuration.maximumEndpoints else { return false }
+            state.endpoints[made.id] = EndpointState(made, schedule: configuration.schedule)
             return true
         }
         guard isTaken else { throw .tooMany(configuration.maximumEndpoints) }
         do {
-            try await keep { (database) throws(StoreFault) in try database.save([made]) }
+            try await withStore { (database) throws(StoreFault) in try database.save([made]) }
         } catch {
-            state.withLock { $0.told[made.id] = nil }
+            state.withLock { $0.endpoints[made.id] = nil }
             throw error
         }
-        newcomer.yield(made.id)
+        newEndpointContinuation.yield(made.id)
         return made
     }
 
-    /// Changes an endpoint; one that is turned off loses what waits for it, one that is turned on begins anew.
+    /// Changes an endpoint; disabling it drops its pending deliveries, enabling it resets its failures.
     ///
-    /// - Throws: As `create`, and `notFound`.
+    /// - Throws: The errors of `create`, and `notFound`.
     public func change(_ id: String, _ draft: WebhookDraft) async throws(WebhookFault) -> WebhookEndpoint {
         var endpoint = try endpoint(id)
         if let url = draft.url {
@@ -68,32 +68,32 @@ extension WebhookDispatcher {
         }
         try apply(draft, to: &endpoint)
         endpoint.updatedAt = now()
-        // What was wrong with the old address says nothing of the new one.
-        return try await put(endpoint, isMoved: draft.url != nil)
+        // Failures of the old address do not apply to the new one.
+        return try await save(endpoint, isMoved: draft.url != nil)
     }
 
-    /// Gives an endpoint a new secret; the former one signs along for a while.
+    /// Replaces the secret of an endpoint; the former one also signs for a limited time.
     public func rotate(_ id: String) async throws(WebhookFault) -> WebhookEndpoint {
         var endpoint = try endpoint(id)
         let now = now()
         endpoint.former = .init(secret: endpoint.secret, until: now + configuration.rotationOverlap)
         endpoint.secret = WebhookSecret()
         endpoint.updatedAt = now
-        return try await put(endpoint)
+        return try await save(endpoint)
     }
 
-    /// Takes an endpoint away, and all that waits for it.
+    /// Removes an endpoint and its pending deliveries.
     public func remove(_ id: String) async throws(WebhookFault) {
         _ = try endpoint(id)
-        try await keep { (database) throws(StoreFault) in try database.remove(id) }
-        state.withLock { $0.told.removeValue(forKey: id) }?.bell.ring()
+        try await withStore { (database) throws(StoreFault) in try database.remove(id) }
+        state.withLock { $0.endpoints.removeValue(forKey: id) }?.signal.fire()
     }
 
-    /// Posts one message at once, beside the order of the others, whether the endpoint is on or not.
+    /// Posts one test message at once, independent of the queue, even if the endpoint is disabled.
     ///
-    /// One that takes it while others wait gets those now.
+    /// If the endpoint accepts it, pending messages are retried at once.
     ///
-    /// - Parameter data: The resource that the message is about, as JSON.
+    /// - Parameter data: The resource of the message as JSON.
     public func test(_ id: String, type: String, data: Data) async throws(WebhookFault) -> DeliveryAttempt {
         let endpoint = try endpoint(id)
         let at = Date().timeIntervalSince1970
@@ -101,30 +101,30 @@ extension WebhookDispatcher {
         var kept: EndpointConnection?
         let (outcome, began, duration) = await post(
             [UInt8](body),
-            id: RandomName.make("msg_"),
+            id: RandomID.make("msg_"),
             to: endpoint,
             over: &kept
         )
         kept?.close()
-        let bell = state.withLock { state in
+        let signal = state.withLock { state in
             state.tries[outcome.kind, default: 0] += 1
-            if outcome.kind == .delivered { state.told[id]?.course.recovered() }
-            return state.told[id]?.bell
+            if outcome.kind == .delivered { state.endpoints[id]?.scheduler.recovered() }
+            return state.endpoints[id]?.signal
         }
-        bell?.ring()
+        signal?.fire()
         return DeliveryAttempt(number: 1, at: began, duration: duration, outcome: outcome)
     }
 
-    /// What became of the messages to an endpoint, the latest first.
+    /// Returns the deliveries of an endpoint, latest first.
     ///
-    /// - Parameter before: The number of the message behind which the list goes on; nil for its beginning.
+    /// - Parameter before: Returns deliveries with a lower sequence number; nil to start with the latest.
     public func deliveries(
         of id: String,
         before: Int64? = nil,
         limit: Int
     ) async throws(WebhookFault) -> [DeliveryRecord] {
         _ = try endpoint(id)
-        return try await keep { (database) throws(StoreFault) in
+        return try await withStore { (database) throws(StoreFault) in
             try database.deliveries(of: id, before: before, limit: limit)
         }
     }
@@ -156,38 +156,40 @@ extension WebhookDispatcher {
         }
     }
 
-    /// Keeps a changed endpoint, on disk first, and wakes whoever delivers to it.
-    private func put(
+    /// Stores a changed endpoint, updates its state and wakes its delivery task.
+    private func save(
         _ changed: WebhookEndpoint,
         isMoved: Bool = false
     ) async throws(WebhookFault) -> WebhookEndpoint {
-        func steer(_ course: inout EndpointCourse) {
-            course.enable(changed.disabled == nil)
-            if isMoved { course.recovered() }
+        func updateScheduler(_ scheduler: inout DeliveryScheduler) {
+            scheduler.enable(changed.disabled == nil)
+            if isMoved { scheduler.recovered() }
         }
-        var course = state.withLock { $0.told[changed.id]?.course } ?? EndpointCourse(schedule: configuration.schedule)
-        steer(&course)
+        var scheduler =
+            state.withLock { $0.endpoints[changed.id]?.scheduler }
+            ?? DeliveryScheduler(schedule: configuration.schedule)
+        updateScheduler(&scheduler)
         var endpoint = changed
-        endpoint.health = course.health
+        endpoint.health = scheduler.health
         let kept = endpoint
         let now = now()
-        try await keep { (database) throws(StoreFault) in
+        try await withStore { (database) throws(StoreFault) in
             if kept.disabled == nil { try database.save([kept]) } else { try database.disable(kept, at: now) }
         }
-        let told: ToldEndpoint? = state.withLock { state in
-            guard var told = state.told[kept.id] else { return nil }
-            told.endpoint = kept
-            steer(&told.course)
-            if kept.disabled != nil { told.pending = 0 }
-            state.told[kept.id] = told
-            return told
+        let endpoints: EndpointState? = state.withLock { state in
+            guard var endpoints = state.endpoints[kept.id] else { return nil }
+            endpoints.endpoint = kept
+            updateScheduler(&endpoints.scheduler)
+            if kept.disabled != nil { endpoints.pending = 0 }
+            state.endpoints[kept.id] = endpoints
+            return endpoints
         }
-        guard let told else { throw .notFound }
-        told.bell.ring()
-        return told.current
+        guard let endpoints else { throw .notFound }
+        endpoints.signal.fire()
+        return endpoints.current
     }
 
-    private func keep<Outcome: Sendable>(
+    private func withStore<Outcome: Sendable>(
         _ body: @escaping @Sendable (OutboxDatabase) throws(StoreFault) -> Outcome
     ) async throws(WebhookFault) -> Outcome {
         do {

@@ -1,14 +1,15 @@
 import Foundation
 import Logging
+import Media
 import SQLiteStore
 import Synchronization
 
-/// The way of an event into the outbox.
+/// Stores events in the outbox.
 extension WebhookDispatcher {
-    /// The longest pause between two tries to write; seconds.
-    private static let longestPause = 5.0
+    /// The maximum delay between two write attempts, in seconds.
+    private static let writeBackoff = Backoff(initial: 0.2, maximum: 5, jitter: 0.25)
 
-    /// Tells an event to all endpoints that want to know of it; returns at once.
+    /// Posts an event to all subscribed endpoints; returns at once.
     public func post(_ event: WebhookEvent) {
         let begins = state.withLock { state in
             guard event.mark != nil || state.recipients(of: event).isEmpty == false else { return false }
@@ -23,14 +24,14 @@ extension WebhookDispatcher {
         if begins { outbox.later { [self] in write() } }
     }
 
-    /// Whether anybody would be told of such an event.
-    public func wants(_ event: WebhookEvent) -> Bool {
+    /// Whether any endpoint would receive such an event.
+    public func hasSubscribers(_ event: WebhookEvent) -> Bool {
         state.withLock { !$0.recipients(of: event).isEmpty }
     }
 
-    /// The value that was stored with an event of this mark; nil when none was.
+    /// Returns the stored value of a mark; nil if there is none.
     ///
-    /// - Throws: `unavailable` when the database cannot be read.
+    /// - Throws: `unavailable` if the database cannot be read.
     public func mark(_ name: String) async throws(WebhookFault) -> Int64? {
         do {
             return try await outbox.perform { (database) throws(StoreFault) in try database.mark(name) }
@@ -39,7 +40,7 @@ extension WebhookDispatcher {
         }
     }
 
-    /// Writes what is incoming; called in turn on the outbox's thread.
+    /// Writes the incoming events; called on the outbox's queue.
     private func write() {
         let (events, recipients) = state.withLock { state in
             (state.incoming, state.incoming.map { state.recipients(of: $0) })
@@ -49,48 +50,48 @@ extension WebhookDispatcher {
             let now = now()
             try outbox.now { (database) throws(StoreFault) in try database.append(messages, now: now) }
         } catch {
-            return again(after: error)
+            return retryWrite(after: error)
         }
         let dropped = dropBeyondLimit(of: messages)
-        let (bells, isMore) = state.withLock { state in
+        let (signals, isMore) = state.withLock { state in
             state.writeFailures = 0
             state.incoming.removeFirst(events.count)
             state.isWriting = !state.incoming.isEmpty
-            var bells: [Bell] = []
+            var signals: [AsyncSignal] = []
             for id in Set(messages.flatMap(\.recipients)) {
-                guard var told = state.told[id] else { continue }
-                told.pending += messages.count { $0.recipients.contains(id) } - (dropped[id] ?? 0)
-                told.course.dropped(dropped[id] ?? 0)
-                told.course.queued(at: now())
-                state.told[id] = told
-                bells.append(told.bell)
+                guard var endpoints = state.endpoints[id] else { continue }
+                endpoints.pending += messages.count { $0.recipients.contains(id) } - (dropped[id] ?? 0)
+                endpoints.scheduler.dropped(dropped[id] ?? 0)
+                endpoints.scheduler.queued(at: now())
+                state.endpoints[id] = endpoints
+                signals.append(endpoints.signal)
             }
             state.dropped += dropped.values.reduce(0, +)
-            return (bells, state.isWriting)
+            return (signals, state.isWriting)
         }
-        for bell in bells { bell.ring() }
+        for signal in signals { signal.fire() }
         if isMore { outbox.later { [self] in write() } }
     }
 
-    /// Gives up the oldest of what waits where that is more than may.
+    /// Drops the oldest pending deliveries beyond the limit.
     ///
-    /// - Returns: How many, by endpoint.
+    /// - Returns: The number of dropped deliveries by endpoint.
     private func dropBeyondLimit(of messages: [OutboxMessage]) -> [String: Int] {
-        let crowded = state.withLock { state in
+        let overLimit = state.withLock { state in
             Set(messages.flatMap(\.recipients)).filter { id in
-                let waiting = (state.told[id]?.pending ?? 0) + messages.count { $0.recipients.contains(id) }
+                let waiting = (state.endpoints[id]?.pending ?? 0) + messages.count { $0.recipients.contains(id) }
                 return waiting > configuration.maximumPending
             }
         }
         var dropped: [String: Int] = [:]
-        for id in crowded {
+        for id in overLimit {
             do {
                 dropped[id] = try outbox.now { (database) throws(StoreFault) in
                     try database.drop(beyond: configuration.maximumPending, of: id, at: now())
                 }
             } catch {
-                // The messages are written; what is too much of them goes with the next ones.
-                logger.warning("the outbox cannot be shortened", metadata: ["reason": "\(error.reason)"])
+                // The messages are stored; the next write drops the excess.
+                logger.warning("cannot drop excess webhook deliveries", metadata: ["reason": "\(error.reason)"])
             }
         }
         return dropped
@@ -103,18 +104,18 @@ extension WebhookDispatcher {
             do {
                 data = try event.data()
             } catch {
-                logger.error("an event cannot be written as JSON", metadata: ["type": "\(event.type)"])
+                logger.error("cannot encode an event as JSON", metadata: ["type": "\(event.type)"])
                 recipients = []
             }
             if data.count > configuration.maximumBytes {
-                logger.warning("an event is too large for a webhook", metadata: ["type": "\(event.type)"])
+                logger.warning("event exceeds the maximum webhook size", metadata: ["type": "\(event.type)"])
                 state.withLock { $0.dropped += 1 }
                 recipients = []
             }
         }
         guard event.mark != nil || !recipients.isEmpty else { return nil }
         return OutboxMessage(
-            id: RandomName.make("msg_"),
+            id: RandomID.make("msg_"),
             type: event.type,
             room: event.room?.name ?? "",
             at: event.at,
@@ -124,26 +125,25 @@ extension WebhookDispatcher {
         )
     }
 
-    private func again(after fault: StoreFault) {
+    private func retryWrite(after fault: StoreFault) {
         let failures = state.withLock { state in
             state.writeFailures += 1
             return state.writeFailures
         }
-        // The first says that something is wrong, and every twentieth that it still is.
+        // Logs the first failure and every twentieth after it.
         if failures % 20 == 1 {
             logger.error(
-                "webhooks cannot be stored; trying again",
+                "cannot store webhook messages; retrying",
                 metadata: ["reason": "\(fault.reason)", "failures": "\(failures)"]
             )
         }
-        let pause = min(0.1 * Double(1 << min(failures, 10)), Self.longestPause)
-        outbox.later(after: pause * Double.random(in: 0.75...1.25)) { [self] in write() }
+        outbox.later(after: Self.writeBackoff.delay(retry: failures - 1)) { [self] in write() }
     }
 }
 
 extension WebhookDispatcher.State {
-    /// The ids of the endpoints that are told of an event.
+    /// Returns the ids of the endpoints that receive an event.
     func recipients(of event: WebhookEvent) -> [String] {
-        told.filter { $0.value.course.isEnabled && $0.value.endpoint.filter.passes(event) }.map(\.key).sorted()
+        endpoints.filter { $0.value.scheduler.isEnabled && $0.value.endpoint.filter.passes(event) }.map(\.key).sorted()
     }
 }

@@ -4,50 +4,48 @@ public import NIOCore
 import SQLiteStore
 import Synchronization
 
-/// Tells others what happens: keeps each event on disk and posts it to every endpoint that wants to know, until it is
-/// taken.
+/// Stores events and posts them to every subscribed endpoint until they are accepted.
 ///
-/// `post` takes an event on any thread and costs a lock; whatever comes after, a full disk or an endpoint that hangs, is
-/// no business of whoever posted. Events reach the outbox in the order in which they were posted, and each endpoint, by a
-/// task and a connection of its own, in that same order. What was sent but not yet written down as taken when the process
-/// died is sent again, with the same id.
+/// `post` may be called on any thread and costs a lock; it is not affected by a full disk or a slow endpoint. Events
+/// are stored in the order of the calls, and each endpoint receives them in that order, by its own task and connection.
+/// Messages whose acceptance was not stored before a crash are sent again with the same id.
 public final class WebhookDispatcher: Sendable {
     struct State: Sendable {
-        /// By id.
-        var told: [String: ToldEndpoint] = [:]
-        /// Events that are not on disk yet.
+        /// The endpoints by id.
+        var endpoints: [String: EndpointState] = [:]
+        /// Events that are not stored yet.
         var incoming: [WebhookEvent] = []
-        /// Somebody is on the way to write what is incoming.
+        /// Whether a write of the incoming events is scheduled.
         var isWriting = false
         var writeFailures = 0
         var tries: [DeliveryOutcome.Kind: Int] = [:]
         var dropped = 0
-        var whenDisabled: (@Sendable (WebhookEndpoint) -> Void)?
+        var onEndpointDisabled: (@Sendable (WebhookEndpoint) -> Void)?
     }
 
     let configuration: WebhookConfiguration
     let logger: Logger
     let outbox: Outbox
-    let poster: EndpointPoster
+    let poster: WebhookClient
     let now: @Sendable () -> Double
     let state: Mutex<State>
-    /// The ids of endpoints that nobody delivers to yet.
-    let newcomers: AsyncStream<String>
-    let newcomer: AsyncStream<String>.Continuation
+    /// The ids of endpoints for which no delivery task runs yet.
+    let newEndpoints: AsyncStream<String>
+    let newEndpointContinuation: AsyncStream<String>.Continuation
 
-    /// Makes a dispatcher; nothing is opened before `load()`.
+    /// Creates a dispatcher; the database is opened by `load()`.
     ///
     /// - Parameters:
-    ///   - vet: Says which addresses may be connected to.
-    ///   - group: Where connections live.
-    /// - Throws: When the system's certificates cannot be read.
+    ///   - vet: Resolves a host, and decides whether it may be connected to.
+    ///   - group: The event loops of the connections.
+    /// - Throws: An error if the system's certificates cannot be read.
     public convenience init(
         _ configuration: WebhookConfiguration,
         vet: @escaping EndpointVetting,
         group: any EventLoopGroup,
         logger: Logger
     ) throws {
-        // The wall clock, read once and carried on by one that never jumps: a wait is as long as it is meant to be.
+        // The wall clock is read once and continued by a monotonic clock, so that delays do not change when it is set.
         let wall = Date().timeIntervalSince1970
         let start = ContinuousClock.now
         try self.init(configuration, vet: vet, group: group, logger: logger) {
@@ -65,23 +63,23 @@ public final class WebhookDispatcher: Sendable {
         self.configuration = configuration
         self.logger = logger
         self.now = now
-        poster = try EndpointPoster(
+        poster = try WebhookClient(
             vet: vet,
             group: group,
             limit: configuration.deadline,
             allowsPlainHTTP: configuration.allowsPlainHTTP
         )
-        let known = Known()
+        let known = EndpointSource()
         outbox = Outbox(configuration, logger: logger) { known.endpoints() }
         state = Mutex(State())
-        (newcomers, newcomer) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1024))
+        (newEndpoints, newEndpointContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1024))
         known.set { [weak self] in
-            self?.state.withLock { $0.told.values.map(\.current) } ?? []
+            self?.state.withLock { $0.endpoints.values.map(\.current) } ?? []
         }
     }
 
-    /// The endpoints for a database that is begun anew; it comes to be before whom it asks.
-    private final class Known: Sendable {
+    /// Provides the endpoints for a new database; created before the dispatcher that it asks.
+    private final class EndpointSource: Sendable {
         private let ask = Mutex<(@Sendable () -> [WebhookEndpoint])?>(nil)
 
         func set(_ ask: @escaping @Sendable () -> [WebhookEndpoint]) {
@@ -93,68 +91,101 @@ public final class WebhookDispatcher: Sendable {
         }
     }
 
-    /// Reads the endpoints of an earlier life; to be called once, before anything is posted.
+    /// Loads the stored endpoints; call once, before any event is posted.
     ///
-    /// Takes as long as the disk does. Endpoints of a database that cannot be read are lost, and the log says so.
+    /// Blocks on disk I/O. If the database cannot be read, logs an error and continues without endpoints.
     public func load() {
         do {
             let known = try outbox.now { (database) throws(StoreFault) in try database.endpoints() }
             state.withLock { state in
                 for (endpoint, pending) in known {
-                    state.told[endpoint.id] = ToldEndpoint(endpoint, schedule: configuration.schedule, pending: pending)
+                    state.endpoints[endpoint.id] = EndpointState(
+                        endpoint,
+                        schedule: configuration.schedule,
+                        pending: pending
+                    )
                 }
             }
-            for (endpoint, _) in known { newcomer.yield(endpoint.id) }
+            for (endpoint, _) in known { newEndpointContinuation.yield(endpoint.id) }
         } catch {
-            logger.error("webhooks cannot be read; going on without", metadata: ["reason": "\(error.reason)"])
+            logger.error(
+                "cannot read webhook endpoints; continuing without them",
+                metadata: ["reason": "\(error.reason)"]
+            )
         }
     }
 
-    /// Calls `body`, on any thread, when an endpoint is turned off because it fails or wants no more.
-    public func whenDisabled(_ body: @escaping @Sendable (WebhookEndpoint) -> Void) {
-        state.withLock { $0.whenDisabled = body }
+    /// Sets the handler that is called, on any thread, when an endpoint is disabled because of its responses.
+    public func onEndpointDisabled(_ body: @escaping @Sendable (WebhookEndpoint) -> Void) {
+        state.withLock { $0.onEndpointDisabled = body }
     }
 
-    /// Finds out, in turn on the outbox's thread, whether events can be kept at this moment.
+    /// Checks on the outbox's queue whether events can be stored.
     ///
-    /// - Parameter answer: Called there with what is wrong, nil for nothing.
+    /// - Parameter answer: Called on the queue with the problem, or nil if there is none.
     public func probe(_ answer: @escaping @Sendable (_ problem: String?) -> Void) {
         outbox.later { [self] in
-            // A database that had to be begun anew is no fault any more, but was one.
-            let asides = outbox.troubles.asides
+            // A database that had to be replaced works again, but its loss is reported once.
+            let quarantined = outbox.faultCounts.quarantined
             do throws(StoreFault) {
                 try outbox.now { (database) throws(StoreFault) in try database.store.probe() }
-                answer(outbox.troubles.asides == asides ? nil : "the database was lost or damaged, and is begun anew")
+                answer(
+                    outbox.faultCounts.quarantined == quarantined
+                        ? nil : "the database was lost or damaged, and was created again"
+                )
             } catch {
                 answer(error.reason)
             }
         }
     }
 
-    /// Closes the database; what is posted afterwards opens it again.
+    /// Closes the database; a later event reopens it.
     public func close() async {
         await outbox.close()
     }
 
-    /// How it goes.
+    /// The current status.
     public var status: WebhookStatus {
-        let troubles = outbox.troubles
+        let faultCounts = outbox.faultCounts
         return state.withLock { state in
             var status = WebhookStatus()
-            for told in state.told.values {
-                if !told.course.isEnabled {
+            for endpoints in state.endpoints.values {
+                if !endpoints.scheduler.isEnabled {
                     status.disabled += 1
-                } else if told.course.health.failures > 0 {
+                } else if endpoints.scheduler.health.failures > 0 {
                     status.failing += 1
                 } else {
                     status.healthy += 1
                 }
-                status.pending += told.pending
+                status.pending += endpoints.pending
             }
             status.tries = state.tries
             status.dropped = state.dropped
-            (status.storeFailures, status.asides) = troubles
+            (status.storeFailures, status.quarantined) = faultCounts
             return status
         }
     }
+}
+
+/// The state of webhooks over all endpoints.
+public struct WebhookStatus: Sendable, Hashable {
+    /// Enabled endpoints whose latest attempt succeeded, or that have had none.
+    public var healthy = 0
+    /// Enabled endpoints whose latest attempt failed.
+    public var failing = 0
+    /// Disabled endpoints.
+    public var disabled = 0
+    /// Pending deliveries.
+    public var pending = 0
+    /// Attempts since the start, by outcome.
+    public var tries: [DeliveryOutcome.Kind: Int] = [:]
+    /// Deliveries dropped since the start because too many were pending or the message was too large.
+    public var dropped = 0
+    /// Failed transactions since the start.
+    public var storeFailures = 0
+    /// Databases quarantined since the start.
+    public var quarantined = 0
+
+    /// Creates the initial status.
+    public init() {}
 }

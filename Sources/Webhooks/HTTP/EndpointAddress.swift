@@ -1,10 +1,10 @@
-/// A vetted address to post to: every part is known to be safe to put into a request.
+/// A validated URL whose parts are safe to use in a request.
 public struct EndpointAddress: Sendable, Hashable {
-    /// The whole address as it was given.
+    /// The URL as given.
     public let text: String
-    /// Whether the bytes travel by TLS.
+    /// Whether the URL uses TLS.
     public let isSecure: Bool
-    /// Name or literal address; an IPv6 literal without its brackets.
+    /// A host name or literal address, IPv6 without brackets.
     public let host: String
     /// The TCP port.
     public let port: UInt16
@@ -13,9 +13,9 @@ public struct EndpointAddress: Sendable, Hashable {
 
     static let longest = 2048
 
-    /// Reads an address: `https://`, or `http://` where that is allowed, host, optional port, path and query.
+    /// Parses a URL: `https://`, or `http://` if allowed, with host, optional port, path and query.
     ///
-    /// - Throws: `invalid` with the rule that it breaks.
+    /// - Throws: `invalid` with the rule that is violated.
     public init(_ text: String, allowsPlainHTTP: Bool) throws(WebhookFault) {
         guard (1...Self.longest).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw Self.fault("must be 1 to \(Self.longest) printable ASCII characters")
@@ -40,19 +40,19 @@ public struct EndpointAddress: Sendable, Hashable {
         self.text = text
     }
 
-    /// The value of the `Host` field.
+    /// The value of the `Host` header field.
     var hostField: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
     }
 
-    /// The name that the certificate must be for; nil for a literal address, which is looked for by its numbers.
+    /// The name for certificate verification; nil for a literal address, whose IP address is verified.
     var certificateName: String? {
         let isLiteral = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
         return isLiteral ? nil : host
     }
 
-    /// The address for logs: scheme and host, without path and query, which may hold a secret.
+    /// The URL for logs: scheme and host, without path and query, which may contain a secret.
     public var masked: String { "\(isSecure ? "https" : "http")://\(hostField)/****" }
 
     private static func fault(_ rule: String) -> WebhookFault { .invalid(field: "url", rule: rule) }
@@ -85,7 +85,7 @@ public struct EndpointAddress: Sendable, Hashable {
         return (String(host), port)
     }
 
-    /// Letters, digits, hyphens, underscores and dots, labels of 1 to 63 bytes, 253 in all.
+    /// Whether a host consists of labels of 1 to 63 letters, digits, hyphens and underscores, at most 253 bytes in all.
     private static func isName(_ host: Substring) -> Bool {
         guard (1...253).contains(host.utf8.count) else { return false }
         return host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
@@ -103,6 +103,20 @@ public struct EndpointAddress: Sendable, Hashable {
 }
 
 extension EndpointAddress: CustomStringConvertible {
-    /// In words, without what may be secret.
+    /// The masked URL.
     public var description: String { masked }
 }
+
+/// The result of resolving and checking a host name.
+public enum VettedHost: Sendable, Equatable {
+    /// Numeric addresses, all of which may be connected to.
+    case addresses([String])
+    /// At least one address may not be connected to.
+    case forbidden
+    /// The name has no address, or was not resolved in time.
+    case notFound
+}
+
+/// Resolves a host within a number of seconds, and checks whether it may be connected to.
+public typealias EndpointVetting =
+    @Sendable (_ host: String, _ port: UInt16, _ seconds: Double) async -> VettedHost

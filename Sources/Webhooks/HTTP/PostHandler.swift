@@ -1,20 +1,21 @@
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
-/// One request after another over one connection: waits for each answer, and reads no more of it than it must.
+/// Sends one request at a time over a connection, and reads only as much of each response as needed.
 final class PostHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = PostRequest
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// Bytes of an answer's body that are read to keep the connection; nothing in it matters.
+    /// The maximum bytes of a response body that are read to keep the connection open; the body is ignored.
     private static let bodyLimit = 4096
 
     private var pending: PostRequest?
     private var timer: Scheduled<Void>?
     private var head: HTTPResponseHead?
     private var bodyBytes = 0
-    /// What ended the connection before anything was asked.
+    /// The error that ended the connection before a request.
     private var fault: (any Error)?
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -39,7 +40,7 @@ final class PostHandler: ChannelDuplexHandler {
         guard pending != nil else { return context.close(promise: nil) }
         switch unwrapInboundIn(data) {
         case .head(let head) where head.status == .switchingProtocols:
-            // Behind it comes another protocol, which nobody reads and the decoder would keep.
+            // The following bytes belong to another protocol, and the decoder would buffer them.
             end(.failure(PostFault.closed), context)
         case .head(let head) where head.status.code < 200:
             break
@@ -63,7 +64,7 @@ final class PostHandler: ChannelDuplexHandler {
         end(.failure(PostFault(closing: error)), context)
     }
 
-    /// Ends the connection; a status that has come is the answer, whatever happened behind it.
+    /// Ends the connection; a status that was received counts as the response.
     private func end(_ result: Result<PostAnswer, any Error>, _ context: ChannelHandlerContext) {
         if case .failure(let error) = result { fault = fault ?? error }
         if let head {
@@ -91,5 +92,38 @@ extension PostAnswer {
             retryAfter: head.headers.first(name: "retry-after"),
             isReusable: isReusable
         )
+    }
+}
+
+/// A request for the pipeline, with the promise of its response.
+struct PostRequest: Sendable {
+    let head: HTTPRequestHead
+    let body: ByteBuffer
+    let deadline: NIODeadline
+    let answer: EventLoopPromise<PostAnswer>
+}
+
+/// The relevant part of a response.
+struct PostAnswer: Sendable, Equatable {
+    let status: Int
+    let retryAfter: String?
+    /// Whether the connection can be reused.
+    let isReusable: Bool
+}
+
+/// The reason why there is no response.
+enum PostFault: Error {
+    case timedOut
+    /// The connection was closed without a response.
+    case closed
+    case tls
+
+    /// Translates the error that closed a connection.
+    init(closing error: any Error) {
+        switch error {
+        case let fault as PostFault: self = fault
+        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: self = .tls
+        default: self = .closed
+        }
     }
 }

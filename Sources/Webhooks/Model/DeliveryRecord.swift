@@ -1,28 +1,99 @@
-/// What became of telling one endpoint of one event.
+/// The delivery of one event to one endpoint.
 public struct DeliveryRecord: Sendable, Hashable {
-    /// How far it is.
+    /// The state of a delivery.
     public enum State: String, Sendable, Hashable {
-        /// It waits for its turn or for another try.
+        /// Not delivered yet.
         case pending
         case delivered
-        /// It was given up: refused for what it holds, or its endpoint was turned off.
+        /// Given up: the message was rejected, or the endpoint was disabled.
         case failed
     }
 
-    /// The place in the order of all events; rises over restarts.
+    /// The sequence number of the event, which increases over restarts.
     public var sequence: Int64
-    /// The same at each try; the receiver tells repetitions apart by it.
+    /// The message id, the same for each attempt, by which the receiver detects repetitions.
     public var messageID: String
-    /// The kind of event.
+    /// The event type.
     public var type: String
     /// The room's unique name; empty for none.
     public var room: String
-    /// When it happened; seconds since 1970.
+    /// The time of the event, in seconds since 1970.
     public var at: Double
-    /// How far it is.
+    /// The state.
     public var state: State
-    /// Tries so far.
+    /// The number of attempts.
     public var tries: Int
-    /// The latest of them, the oldest first.
+    /// The latest attempts, oldest first.
     public var attempts: [DeliveryAttempt]
+}
+
+/// One attempt to deliver an event to an endpoint.
+public struct DeliveryAttempt: Sendable, Hashable {
+    /// The number of the attempt, from 1.
+    public var number: Int
+    /// The start time, in seconds since 1970.
+    public var at: Double
+    /// The duration in seconds.
+    public var duration: Double
+    /// The outcome.
+    public var outcome: DeliveryOutcome
+}
+
+/// The outcome of a delivery attempt.
+public struct DeliveryOutcome: Sendable, Hashable {
+    /// The kinds of outcome; the raw values are part of the API.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// 2xx: the message was accepted.
+        case delivered
+        /// Any other status.
+        case refused
+        /// 3xx; redirects are not followed.
+        case redirect
+        /// 410: the endpoint accepts no more messages.
+        case gone
+        /// No complete response before the deadline.
+        case timeout
+        /// The connection was closed without a response.
+        case closed
+        /// The connection could not be established.
+        case unreachable
+        /// The host name has no address.
+        case nameNotFound = "name_not_found"
+        /// TLS failed: the certificate is for another name or not trusted.
+        case tls
+        /// The address may not be connected to.
+        case forbidden
+    }
+
+    /// The kind of outcome.
+    public var kind: Kind
+    /// The HTTP status; nil without a response.
+    public var status: Int?
+    /// The delay requested by the endpoint, in seconds; nil if none.
+    public var retryAfter: Double?
+
+    /// Creates an outcome without a response.
+    public init(_ kind: Kind) {
+        self.kind = kind
+    }
+
+    /// Creates the outcome of a response.
+    public init(status: Int, retryAfter: Double? = nil) {
+        switch status {
+        case 200..<300: kind = .delivered
+        case 300..<400: kind = .redirect
+        case 410: kind = .gone
+        default: kind = .refused
+        }
+        self.status = status
+        self.retryAfter = retryAfter
+    }
+
+    /// Whether the endpoint rejects this message only, so that others may be accepted.
+    var isAboutContent: Bool {
+        switch status {
+        case 400, 413, 415, 422: true
+        default: false
+        }
+    }
 }

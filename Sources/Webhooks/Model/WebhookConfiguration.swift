@@ -1,27 +1,27 @@
-/// Where webhooks are kept and how patiently they are delivered.
+/// Configures the storage and the delivery of webhooks.
 public struct WebhookConfiguration: Sendable, Hashable {
-    /// The database's file; beside it SQLite keeps two more, with `-wal` and `-shm` at the end of their names.
+    /// The database file; SQLite adds two files with the suffixes `-wal` and `-shm`.
     public var path: String
-    /// Whether an endpoint's address may begin with `http://`.
+    /// Whether `http://` URLs are allowed.
     public var allowsPlainHTTP: Bool
-    /// Endpoints there may be.
+    /// The maximum number of endpoints.
     public var maximumEndpoints: Int
-    /// Deliveries that wait for one endpoint at most; beyond them the oldest are dropped and counted.
+    /// The maximum number of pending deliveries per endpoint; above it the oldest are dropped and counted.
     public var maximumPending: Int
-    /// Bytes of a message at most; a larger one is dropped and counted.
+    /// The maximum size of a message in bytes; larger ones are dropped and counted.
     public var maximumBytes: Int
-    /// Seconds that one try may take, from the look-up of the name to the answer.
+    /// The time limit of an attempt in seconds, from name resolution to the response.
     public var deadline: Double
-    /// Seconds for which the former secret signs along after a rotation.
+    /// The time after a rotation for which the former secret also signs, in seconds.
     public var rotationOverlap: Double
-    /// Seconds for which settled deliveries are listed.
+    /// The time for which settled deliveries are listed, in seconds.
     public var retention: Double
-    /// When to try again, and when to give up.
+    /// The delays between attempts, and when to give up.
     public var schedule: RetrySchedule
-    /// Seconds to wait for a database that somebody else has locked, each time.
+    /// The time to wait for a database lock, in seconds.
     public var lockTimeout: Double
 
-    /// Makes a configuration; what is not named has its default.
+    /// Creates a configuration with defaults.
     public init(
         path: String,
         allowsPlainHTTP: Bool = false,
@@ -44,5 +44,52 @@ public struct WebhookConfiguration: Sendable, Hashable {
         self.retention = retention
         self.schedule = schedule
         self.lockTimeout = lockTimeout
+    }
+}
+
+/// Defines when a failed delivery is retried, and when an endpoint is disabled.
+public struct RetrySchedule: Sendable, Hashable {
+    /// The delays after consecutive failures, in seconds; the last one applies to all further failures.
+    public var delays: [Double]
+    /// The relative jitter of a delay.
+    public var jitter: Double
+    /// The minimum time between a failure and a retry triggered by a new event, in seconds.
+    public var probeInterval: Double
+    /// The maximum delay that an endpoint can request, in seconds.
+    public var maximumRetryAfter: Double
+    /// The number of attempts for a message that the endpoint rejects by its content.
+    public var contentAttempts: Int
+
+    /// Five seconds, five minutes, half an hour, then 2, 5, 10, 14, 20 and 24 hours.
+    public static let usualDelays: [Double] = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
+
+    /// Creates a schedule with defaults.
+    public init(
+        delays: [Double] = usualDelays,
+        jitter: Double = 0.1,
+        probeInterval: Double = 300,
+        maximumRetryAfter: Double = 86_400,
+        contentAttempts: Int = 3
+    ) {
+        self.delays = delays
+        self.jitter = jitter
+        self.probeInterval = probeInterval
+        self.maximumRetryAfter = maximumRetryAfter
+        self.contentAttempts = contentAttempts
+    }
+
+    /// The time after which a failing endpoint is disabled, in seconds: the minimum total of all delays.
+    public var giveUpAfter: Double { (delays.reduce(0, +) * (1 - jitter)).rounded(.down) }
+
+    /// Returns the delay after a failure, in seconds.
+    ///
+    /// - Parameters:
+    ///   - failures: The number of consecutive failures, including the latest.
+    ///   - asked: The delay requested by the endpoint, which is at least honoured.
+    ///   - chance: A random number from 0 to 1.
+    func delay(after failures: Int, asked: Double?, chance: Double) -> Double {
+        if let asked { return min(max(asked, 1), maximumRetryAfter) * (1 + jitter * chance) }
+        guard let delay = failures <= delays.count ? delays[max(failures, 1) - 1] : delays.last else { return 1 }
+        return delay * (1 - jitter + 2 * jitter * chance)
     }
 }

@@ -1,48 +1,107 @@
-/// Somebody who wants to be told: an address, what of, and how the telling goes.
+/// A webhook endpoint: its URL, filter, secrets and delivery state.
 public struct WebhookEndpoint: Sendable, Hashable {
-    /// Why no more is delivered.
+    /// The reason why an endpoint is disabled.
     public enum DisabledReason: String, Sendable, Hashable {
-        /// An operator turned it off.
+        /// An operator disabled it.
         case byOperator = "operator"
-        /// It answered 410.
+        /// The endpoint answered 410.
         case gone
-        /// It took nothing for as long as tries are made.
+        /// All attempts failed for the maximum time.
         case failing
     }
 
-    /// `WH` and 32 hexadecimal digits.
+    /// The id: `WH` and 32 hexadecimal digits.
     public let id: String
-    /// Where to post to.
+    /// The URL to post to.
     public var address: EndpointAddress
-    /// What it is for, for people.
+    /// The description.
     public var text: String
-    /// What it is told of.
+    /// The events to deliver.
     public var filter: EventFilter
-    /// Signs each message.
+    /// The secret that signs each message.
     public var secret: WebhookSecret
-    /// Signs along until a moment, in seconds since 1970; nil without a rotation.
+    /// The former secret, which also signs for a limited time; nil without a rotation.
     public var former: FormerSecret?
-    /// Why it is turned off; nil while it is on.
+    /// Why the endpoint is disabled; nil if it is enabled.
     public var disabled: DisabledReason?
-    /// Seconds since 1970.
+    /// The time of creation, in seconds since 1970.
     public var createdAt: Double
-    /// When it was last changed or turned off; seconds since 1970.
+    /// The time of the last change or of disabling, in seconds since 1970.
     public var updatedAt: Double
-    /// How the telling goes.
+    /// The delivery state.
     public var health = EndpointHealth()
 
-    /// A secret after its rotation.
+    /// A secret replaced by a rotation.
     public struct FormerSecret: Sendable, Hashable {
         /// The secret.
         public var secret: WebhookSecret
-        /// Seconds since 1970.
+        /// The end of its validity, in seconds since 1970.
         public var until: Double
     }
 
-    /// The signatures of a message, the present secret's first, with spaces between them.
+    /// Returns the signatures of a message, separated by spaces, the current secret's first.
     func signatures(id: String, at now: Double, body: [UInt8]) -> String {
         var secrets = [secret]
         if let former, now < former.until { secrets.append(former.secret) }
         return secrets.map { $0.sign(id: id, timestamp: Int64(now), body: body) }.joined(separator: " ")
+    }
+}
+
+/// The delivery state of an endpoint that survives a restart.
+public struct EndpointHealth: Sendable, Hashable {
+    /// Failed attempts since the last accepted message.
+    public var failures = 0
+    /// The time of the first of them, in seconds since 1970.
+    public var failingSince: Double?
+    /// The time of the last of them, in seconds since 1970.
+    public var failedAt: Double?
+    /// The time of the next attempt, in seconds since 1970.
+    public var nextTry: Double?
+    /// Whether the endpoint requested the time of the next attempt.
+    public var hasRetryAfter = false
+    /// Deliveries dropped because too many were pending.
+    public var dropped = 0
+
+    /// Creates the state of a new endpoint.
+    public init() {}
+}
+
+/// An operator's changes to an endpoint; nil leaves a property unchanged.
+public struct WebhookDraft: Sendable {
+    /// The URL.
+    public var url: String?
+    /// The description.
+    public var text: String?
+    /// The event types; empty for all.
+    public var types: [String]?
+    /// The room; the inner nil means all rooms.
+    public var room: String??
+    /// Whether messages are delivered.
+    public var isEnabled: Bool?
+
+    /// Creates a draft without changes.
+    public init() {}
+}
+
+/// The reason why a command failed.
+public enum WebhookFault: Error, Equatable {
+    /// The endpoint does not exist.
+    case notFound
+    /// The maximum number of endpoints exists already.
+    case tooMany(Int)
+    /// The value of a field is invalid.
+    case invalid(field: String, rule: String)
+    /// The database is unavailable.
+    case unavailable
+}
+
+/// Creates the ids of endpoints and messages.
+enum RandomID {
+    /// Returns `prefix` and 32 random hexadecimal digits.
+    static func make(_ prefix: String) -> String {
+        var generator = SystemRandomNumberGenerator()
+        let digits = Array("0123456789abcdef".utf8)
+        let text = (0..<32).map { _ in digits[Int.random(in: 0..<16, using: &generator)] }
+        return prefix + String(decoding: text, as: UTF8.self)
     }
 }

@@ -1,33 +1,34 @@
 public import Foundation
 
-/// Something that happened, to be told to the endpoints that want to know of it.
+/// An event to be sent to the subscribed endpoints.
 public struct WebhookEvent: Sendable {
-    /// A room, by both of its names.
+    /// A room, by sid and unique name.
     public struct Room: Sendable, Hashable {
         /// The room's sid.
         public var sid: String
         /// The room's unique name.
         public var name: String
 
-        /// Names a room.
+        /// Creates a room reference.
         public init(sid: String, name: String) {
             self.sid = sid
             self.name = name
         }
     }
 
-    /// The kind of event, words with points between them.
+    /// The event type, words separated by dots.
     public var type: String
-    /// Where it happened; nil for what belongs to no room.
+    /// The room; nil for events without one.
     public var room: Room?
     /// Seconds since 1970.
     public var at: Double
-    /// A place in some other history up to which everything has now been told; stored in the same transaction.
+    /// A checkpoint in the source of the events, stored in the same transaction as the event.
     public var mark: (name: String, value: Int64)?
-    /// The resource it is about as JSON; called once, on a thread for blocking work, and only if somebody wants it.
+    /// Returns the resource as JSON; called at most once, on a thread for blocking work, and only if there are
+    /// recipients.
     public var data: @Sendable () throws -> Data
 
-    /// Describes an event.
+    /// Creates an event.
     public init(
         _ type: String,
         room: Room? = nil,
@@ -40,5 +41,37 @@ public struct WebhookEvent: Sendable {
         self.at = at
         self.mark = mark
         self.data = data
+    }
+}
+
+/// Selects the events that an endpoint receives.
+public struct EventFilter: Sendable, Hashable {
+    /// Event types, or prefixes such as `room.*`; empty for all.
+    public var types: [String]
+    /// The room's unique name or sid; nil for all rooms.
+    ///
+    /// Events without a room always match.
+    public var room: String?
+
+    /// Creates a filter.
+    public init(types: [String] = [], room: String? = nil) {
+        self.types = types
+        self.room = room
+    }
+
+    /// Whether an event matches.
+    public func passes(_ event: WebhookEvent) -> Bool {
+        if let room, let origin = event.room, origin.name != room, origin.sid != room { return false }
+        return types.isEmpty || types.contains { Self.matches($0, event.type) }
+    }
+
+    /// Whether `pattern` matches at least one of the known types.
+    public static func isKnown(_ pattern: String, among names: some Sequence<String>) -> Bool {
+        names.contains { matches(pattern, $0) }
+    }
+
+    private static func matches(_ pattern: String, _ type: String) -> Bool {
+        guard pattern.hasSuffix(".*") else { return pattern == type }
+        return type.hasPrefix(pattern.dropLast())
     }
 }

@@ -1,10 +1,11 @@
+import FootlightTesting
 import Foundation
 import Media
 import Stage
-import Synchronization
+import TestSupport
 import Viewership
 
-/// Players whose lives are known beforehand, played to a ledger on a clock that is moved by hand.
+/// Simulated players with predetermined join and leave times, recorded by a ledger on a manually advanced clock.
 struct AudienceCrowd {
     struct Result {
         var joins = 0
@@ -17,29 +18,29 @@ struct AudienceCrowd {
         var livePeak = 0
         var settledPeak = 0
 
-        /// The rules that do not hold.
+        /// Returns the names of the rules that the result breaks.
         func brokenRules(players: Int) -> [String] {
             [
                 ("joins", joins == players), ("never below the truth", below == 0),
                 ("never above it and its departures", above == 0), ("identities", broken == 0),
-                ("nobody left", left == 0), ("watch time", abs(watched / truth - 1) < 0.005),
+                ("none left over", left == 0), ("watch time", abs(watched / truth - 1) < 0.005),
             ].filter { !$0.1 }.map(\.0)
         }
     }
 
-    /// The ledgers of a run, and the ids that the players have there.
+    /// The ledgers of one run, and the players' session ids.
     private struct Run {
-        let clock = HandMovedClock()
+        let clock = ManualClock(start: MonotonicTime(nanoseconds: 1_000_000_000_000))
         let start: MonotonicTime
         private let keys: SessionKeys
         private let startDate = Date()
         private(set) var ledger: ViewershipLedger
-        /// Another gateway that nobody told of the first one.
+        /// A second gateway's ledger, without any data of the first.
         let other: ViewershipLedger
         var sids: [String]
-        /// Who plays and never counts: a relay, and those who forged their ids.
+        /// Sessions that play and must never count: a relay, and viewers with forged ids.
         let intruders: [String]
-        private var history = RememberedAudience()
+        private var history = StoredAudience()
 
         init(players: Int, mutant: AudienceMutant?) {
             let (clock, date, keys) = (clock, startDate, SessionKeys(current: .random(version: 1)))
@@ -58,24 +59,24 @@ struct AudienceCrowd {
             case .viewer(let sid), .uncounted(let sid): intruders.append(sid)
             case .refused, .crowded: break
             }
-            // Whoever has the key makes ids that are as good as ours.
+            // A holder of the key issues ids that are indistinguishable from the gateway's own.
             let forger = makeLedger(mutant == .unprovenIDs ? keys : SessionKeys(current: .random(version: 1)))
             intruders += (0..<50).map { _ in forger.makeSession(room: AudienceCrowd.room) }
             self.intruders = intruders
         }
 
-        /// What happens from now on could be found on disk.
-        func keepHistory() {
-            ledger.keepHistory()
+        /// Enables the history, so that a restart finds it on disk.
+        func enableHistory() {
+            ledger.enableHistory()
             ledger.roomBegan(AudienceCrowd.room, sid: "RM1")
         }
 
-        /// Another ledger begins where this one is killed, in the moment behind a write.
+        /// Replaces the ledger with a new one, as after a kill immediately after a history write.
         mutating func restart(_ mutant: AudienceMutant?) {
-            history.write(ledger.takeHistory())
+            history.write(ledger.drainHistory())
             let date = startDate.addingTimeInterval(clock.now.seconds(since: start))
             ledger = ViewershipLedger(keys: keys, clock: clock, configuration: .init(), startDate: date)
-            ledger.keepHistory()
+            ledger.enableHistory()
             if mutant != .lostHistory { ledger.restore(history.recovered(mutant)) }
             ledger.roomBegan(AudienceCrowd.room, sid: "RM1")
         }
@@ -85,10 +86,10 @@ struct AudienceCrowd {
         var playback: PlaybackProtocol
         var join: Int
         var leave: Int
-        var blip: Range<Int>?
+        var interruption: Range<Int>?
 
         var isConnection: Bool { playback.isConnection }
-        var watched: Int { leave - join - (isConnection ? blip?.count ?? 0 : 0) }
+        var watched: Int { leave - join - (isConnection ? interruption?.count ?? 0 : 0) }
     }
 
     private struct Event {
@@ -97,7 +98,8 @@ struct AudienceCrowd {
         var kind: UInt8
     }
 
-    /// How long a viewer by requests still counts after its last one, in seconds, and what passes between two of them.
+    /// Seconds for which a viewer by requests still counts after its last request, and milliseconds between two
+    /// requests.
     private static let tail = 12
     private static let room = "show"
     private static let poll = 2_000
@@ -107,9 +109,9 @@ struct AudienceCrowd {
     private let events: [Event]
     private let end: Int
 
-    /// - Parameter seed: The same crowd for the same one.
+    /// - Parameter seed: The same seed yields the same crowd.
     init(players count: Int, seconds: Int, seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let players = (0..<count).map { _ -> Player in
             let kinds: [PlaybackProtocol] = [.hls, .hls, .hls, .llhls, .rtmp, .flv]
             let join = Int.random(in: 0..<seconds * 1000, using: &random)
@@ -118,7 +120,7 @@ struct AudienceCrowd {
             var player = Player(playback: kind, join: join, leave: join + stay)
             let away = join + 6000 + Int.random(in: 0..<60_000, using: &random)
             let length = Int.random(in: 500...7000, using: &random)
-            if away + length < player.leave - 500 { player.blip = away..<away + length }
+            if away + length < player.leave - 500 { player.interruption = away..<away + length }
             return player
         }
         self.players = players
@@ -129,9 +131,9 @@ struct AudienceCrowd {
             if player.isConnection {
                 events.append(Event(at: player.join, player: index, kind: 0))
                 events.append(Event(at: player.join + Self.qualifying, player: index, kind: 1))
-                if let blip = player.blip {
-                    events.append(Event(at: blip.lowerBound, player: index, kind: 2))
-                    events.append(Event(at: blip.upperBound, player: index, kind: 0))
+                if let interruption = player.interruption {
+                    events.append(Event(at: interruption.lowerBound, player: index, kind: 2))
+                    events.append(Event(at: interruption.upperBound, player: index, kind: 0))
                 }
                 events.append(Event(at: player.leave, player: index, kind: 2))
             } else {
@@ -148,20 +150,20 @@ struct AudienceCrowd {
         while next < player.leave {
             polls.append(next)
             next += poll + Int.random(in: -poll / 10...poll / 10, using: &random)
-            if let blip = player.blip, blip.contains(next) { next = blip.upperBound }
+            if let interruption = player.interruption, interruption.contains(next) { next = interruption.upperBound }
         }
         return polls
     }
 
-    /// Plays everything; what is compared is what the ledger says at each second.
+    /// Runs the whole crowd and compares the ledger's report with the truth at each second.
     ///
     /// - Parameters:
-    ///   - mutant: The one fault in what is told to it, or in what is done with it.
-    ///   - isKilled: Whether the gateway is killed in the middle, and started again at once.
+    ///   - mutant: The single fault injected into the events or into their handling.
+    ///   - isKilled: Whether the gateway is killed in the middle and restarted at once.
     func run(_ mutant: AudienceMutant? = nil, isKilled: Bool = false) -> Result {
         let kill = isKilled || mutant?.isOfKill == true ? end / 2 : nil
         var run = Run(players: players.count, mutant: mutant)
-        if kill != nil { run.keepHistory() }
+        if kill != nil { run.enableHistory() }
         let truth = truths()
         var result = Result()
         var next = 0
@@ -171,7 +173,7 @@ struct AudienceCrowd {
                 next += 1
             }
             let now = run.start.advanced(seconds: Double(second))
-            run.clock.move(to: now)
+            run.clock.advance(to: now)
             if second % 2 == 0, second < end {
                 for sid in run.intruders {
                     let kind = AudienceEvent.Kind.playlistServed
@@ -187,7 +189,7 @@ struct AudienceCrowd {
             let connected = (report.byProtocol[.rtmp] ?? 0) + (report.byProtocol[.flv] ?? 0)
             let polling = (report.byProtocol[.hls] ?? 0) + (report.byProtocol[.llhls] ?? 0)
             let (low, high) = (truth.polling[second], truth.pollingHigh[second])
-            // Who was not proven to watch before the kill is a little later, and who had left may be a little longer.
+            // Viewers not proven before the kill count slightly late; viewers that had left may count slightly longer.
             let isReturning = kill.map { ($0..<$0 + 2 * Self.tail).contains(second) } ?? false
             if !isReturning, connected < truth.connected[second] || polling < low { result.below += 1 }
             if !isReturning, connected > truth.connected[second] || polling > high { result.above += 1 }
@@ -211,12 +213,12 @@ struct AudienceCrowd {
         return result
     }
 
-    /// The gateway is killed and begins anew; all connections are back at once.
+    /// Kills the gateway and restarts it; all connections are reopened at once.
     private func restart(_ run: inout Run, at now: Int, _ mutant: AudienceMutant?) {
         run.restart(mutant)
         let moment = run.clock.now
         for (index, player) in players.enumerated() where player.isConnection {
-            guard player.join <= now, now < player.leave, player.blip?.contains(now) != true else { continue }
+            guard player.join <= now, now < player.leave, player.interruption?.contains(now) != true else { continue }
             let isProven = player.join + Self.qualifying <= now
             for kind in [.opened] + (isProven ? [.watched(since: moment)] : []) as [AudienceEvent.Kind] {
                 run.ledger.record(
@@ -233,7 +235,7 @@ struct AudienceCrowd {
         }
     }
 
-    /// The figures of the room, of two gateways their sums.
+    /// Returns the report of the room, summed over two gateways where the mutant runs two.
     private func report(of run: Run, _ mutant: AudienceMutant?) -> RoomViewership {
         var report = run.ledger.report(room: Self.room)
         guard mutant == .twoGateways else { return report }
@@ -262,7 +264,7 @@ struct AudienceCrowd {
         case .lostCloses where event.kind == 2: return
         case .lostPolls where event.kind == 3 && at / 1000 % 20 > 2: return
         case .shortTimeout where event.kind == 3:
-            if let blip = player.blip, at >= blip.lowerBound, at < blip.lowerBound + (Self.tail + 1) * 1000 { return }
+            if let start = player.interruption?.lowerBound, at >= start, at < start + (Self.tail + 1) * 1000 { return }
         case .endNotBackDated where event.kind == 4: at += 11_000
         case .newIDAfterBlip where event.kind == 0 && at > player.join:
             run.sids[index] = run.ledger.makeSession(room: Self.room)
@@ -273,9 +275,9 @@ struct AudienceCrowd {
             }
         default: break
         }
-        let isElsewhere = mutant == .twoGateways && index % 2 == 0 && at > (player.join + player.leave) / 2
-        let ledger = isElsewhere ? run.other : run.ledger
-        func tell(_ kind: AudienceEvent.Kind) {
+        let isServedElsewhere = mutant == .twoGateways && index % 2 == 0 && at > (player.join + player.leave) / 2
+        let ledger = isServedElsewhere ? run.other : run.ledger
+        func send(_ kind: AudienceEvent.Kind) {
             ledger.record(
                 AudienceEvent(
                     sid: run.sids[index],
@@ -288,26 +290,28 @@ struct AudienceCrowd {
             )
         }
         switch event.kind {
-        case 0: tell(.opened)
-        case 1: tell(.watched(since: run.start.advanced(milliseconds: Int64(player.join))))
-        case 2: tell(.closed(.left))
-        default: tell(.playlistServed)
+        case 0: send(.opened)
+        case 1: send(.watched(since: run.start.advanced(milliseconds: Int64(player.join))))
+        case 2: send(.closed(.left))
+        default: send(.playlistServed)
         }
-        // It plays on at once, and its new self is proven to.
+        // The player resumes at once, and its new session is proven.
         if mutant == .newIDAfterBlip, event.kind == 0, at > player.join {
-            tell(.watched(since: run.start.advanced(milliseconds: Int64(at))))
+            send(.watched(since: run.start.advanced(milliseconds: Int64(at))))
         }
     }
 
-    /// Who truly watches at each whole second.
+    /// Returns the true number of viewers at each whole second.
     private func truths() -> (connected: [Int], polling: [Int], pollingHigh: [Int], peak: Int) {
         var (connected, polling, high) = (Changes(end), Changes(end), Changes(end))
         for player in players {
             if player.isConnection {
                 connected.add(player.join + Self.qualifying, player.leave)
-                if let blip = player.blip { connected.add(blip.upperBound, blip.lowerBound) }
+                if let interruption = player.interruption {
+                    connected.add(interruption.upperBound, interruption.lowerBound)
+                }
             } else {
-                // Proven by the second or third playlist; above the truth are those not yet timed out.
+                // Viewers are proven by the second or third playlist; the upper bound includes those not yet timed out.
                 polling.add(player.join + 2 * Self.poll + Self.poll / 2, player.leave)
                 high.add(player.join + Self.poll - Self.poll / 10, player.leave + Self.tail * 1000)
             }
@@ -339,13 +343,56 @@ struct AudienceCrowd {
     }
 }
 
-/// A clock that is moved by hand.
-final class HandMovedClock: MonotonicClock {
-    private let time = Atomic<Int64>(1_000_000_000_000)
+/// A million viewers by requests: memory per session, and time per request.
+struct AudienceLoad {
+    let sessions: Int
 
-    var now: MonotonicTime { MonotonicTime(nanoseconds: time.load(ordering: .relaxed)) }
+    func run() {
+        let clock = ManualClock(start: MonotonicTime(nanoseconds: 1_000_000_000_000))
+        let start = clock.now
+        let ledger = ViewershipLedger(
+            keys: SessionKeys(current: .random(version: 1)),
+            clock: clock,
+            configuration: .init(sessionLimit: sessions * 2),
+            startDate: Date()
+        )
+        let sids = (0..<sessions).map { _ in ledger.makeSession(room: "show") }
+        let before = Self.residentBytes
+        touch(ledger, sids, at: start)
+        let first = Date()
+        touch(ledger, sids, at: start.advanced(seconds: 2))
+        let joining = Date().timeIntervalSince(first)
+        let after = Self.residentBytes
+        var touches: [Double] = []
+        for round in 2..<6 {
+            let began = Date()
+            touch(ledger, sids, at: start.advanced(seconds: Double(round) * 2))
+            touches.append(Date().timeIntervalSince(began) / Double(sessions) * 1e6)
+        }
+        clock.advance(to: start.advanced(seconds: 11))
+        let report = ledger.report(room: "show")
+        let timers = Date()
+        ledger.advance(to: clock.now)
+        let timing = Date().timeIntervalSince(timers)
+        print("live: \(report.concurrent) of \(sessions)")
+        print("distinct: \(report.uniques.devices), \(report.uniques.isApproximate ? "estimated" : "exact")")
+        print("bytes a session: \(verdict(Double(after - before) / Double(sessions), atMost: 100, digits: 1))")
+        print("joining, us: \((joining / Double(sessions) * 1e6).text(3))")
+        print("a touch, us: \(verdict(touches.sorted()[touches.count / 2], atMost: 0.5, digits: 3))")
+        print("one turn of all timers, ms: \((timing * 1000).text(1))")
+        withExtendedLifetime(sids) {}
+    }
 
-    func move(to moment: MonotonicTime) {
-        time.store(moment.nanoseconds, ordering: .relaxed)
+    private func touch(_ ledger: ViewershipLedger, _ sids: [String], at moment: MonotonicTime) {
+        for sid in sids {
+            ledger.record(AudienceEvent(sid: sid, room: "show", playback: .hls, kind: .playlistServed, at: moment))
+        }
+    }
+
+    /// The resident memory of this process in bytes.
+    private static var residentBytes: Int {
+        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        return pages * 4096
     }
 }

@@ -4,10 +4,10 @@ import NIOPosix
 import RTMP
 import Synchronization
 
-/// Plays one stream by HTTP-FLV and hands out its packets as they come.
+/// Plays one stream by HTTP-FLV and passes on its packets as they arrive.
 final class FLVPlayer: StreamPlayer {
     private let port: Int
-    private let dialogue: Dialogue
+    private let dialogue: PlayHandshake
     private let group: MultiThreadedEventLoopGroup
     private let onPacket: @Sendable (MediaPacket, MonotonicTime) -> Void
     private let onEnd: @Sendable () -> Void
@@ -15,7 +15,7 @@ final class FLVPlayer: StreamPlayer {
 
     init(
         port: Int,
-        dialogue: Dialogue,
+        dialogue: PlayHandshake,
         group: MultiThreadedEventLoopGroup,
         onPacket: @escaping @Sendable (MediaPacket, MonotonicTime) -> Void,
         onEnd: @escaping @Sendable () -> Void
@@ -31,7 +31,7 @@ final class FLVPlayer: StreamPlayer {
         ClientBootstrap(group: group)
             .channelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let handler = FLVPlayerHandler(hello: dialogue.hello, onPacket: onPacket, onEnd: onEnd)
+                    let handler = FLVPlayerHandler(opening: dialogue.opening, onPacket: onPacket, onEnd: onEnd)
                     try channel.pipeline.syncOperations.addHandler(handler)
                 }
             }
@@ -49,26 +49,26 @@ final class FLVPlayer: StreamPlayer {
     }
 }
 
-/// Asks, passes over the header of the answer, and reads tags.
+/// Sends the request, skips the response header, and parses FLV tags.
 private final class FLVPlayerHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let hello: [UInt8]
+    private let opening: [UInt8]
     private let onPacket: (MediaPacket, MonotonicTime) -> Void
     private let onEnd: () -> Void
-    /// The header as far as it has come; nil when it is over.
+    /// The part of the response header received so far; nil when the header is complete.
     private var header: ByteBuffer? = ByteBuffer()
     private var reader = FLVReader()
 
-    init(hello: [UInt8], onPacket: @escaping (MediaPacket, MonotonicTime) -> Void, onEnd: @escaping () -> Void) {
-        self.hello = hello
+    init(opening: [UInt8], onPacket: @escaping (MediaPacket, MonotonicTime) -> Void, onEnd: @escaping () -> Void) {
+        self.opening = opening
         self.onPacket = onPacket
         self.onEnd = onEnd
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: hello)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: opening)), promise: nil)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

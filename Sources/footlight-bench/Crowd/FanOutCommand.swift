@@ -1,9 +1,9 @@
 import ArgumentParser
 import Egress
-import FootlightTesting
 import RTMP
+import TestSupport
 
-/// One of the servers side by side; each measurement starts it anew.
+/// One of the compared servers; each measurement starts a new process.
 private struct Contender {
     let name: String
     let start: () async throws -> MediaServer
@@ -12,22 +12,22 @@ private struct Contender {
 struct FanOutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fanout",
-        abstract: "Cost, memory and first picture of RTMP, HTTP-FLV and HLS viewers, beside nginx in the same run."
+        abstract: "Measures cost, memory and startup of RTMP, HTTP-FLV and HLS viewers, beside nginx in the same run."
     )
 
-    @Option(help: "Sizes of the crowd, parted by commas.")
+    @Option(help: "Crowd sizes, separated by commas.")
     var viewers = "500,2000"
 
-    @Option(help: "How they watch: rtmp, flv, hls, parted by commas.")
+    @Option(help: "Protocols: rtmp, flv, hls, separated by commas.")
     var protocols = "rtmp,flv"
 
-    @Option(help: "What viewers by HLS ask for: parts, playlists, low latency, parted by commas.")
+    @Option(help: "Requests of HLS viewers: parts, playlists, low latency, separated by commas.")
     var requests = HLSWorkload.allCases.map(\.rawValue).joined(separator: ",")
 
-    @Option(help: "Kilobits a second of the stream, parted by commas.")
+    @Option(help: "Kilobits per second of the stream, separated by commas.")
     var rates = "500"
 
-    @Option(help: "The gateway's ticks in milliseconds, parted by commas; of meaning to RTMP and HTTP-FLV.")
+    @Option(help: "The gateway's ticks in milliseconds, separated by commas; for RTMP and HTTP-FLV.")
     var tick = "66,100"
 
     @Option(help: "Event loops of the gateway; nginx has one worker.")
@@ -36,13 +36,13 @@ struct FanOutCommand: AsyncParsableCommand {
     @Option(help: "Seconds of each measurement.")
     var seconds = 8
 
-    @Option(help: "Viewers who come one by one while the crowd watches.")
+    @Option(help: "Viewers that join one by one while the crowd plays.")
     var joins = 50
 
-    @Option(help: "How often the servers alternate.")
+    @Option(help: "Rounds of the alternating servers.")
     var rounds = 1
 
-    @Flag(help: "The stream has sound as well, at the same rate.")
+    @Flag(help: "Add audio to the stream, at the same total bitrate.")
     var sound = false
 
     @OptionGroup var program: GatewayProgram
@@ -60,13 +60,13 @@ struct FanOutCommand: AsyncParsableCommand {
         }
         let playbacks = names.compactMap { MediaServer.Playback(rawValue: $0) }
         for rate in try numbers(rates) {
-            let clip = try await Clip.program(hasSound: sound, seconds: 10, kilobits: rate)
-            print("\n\(rate) kb/s, 30 pictures a second\(sound ? " with sound" : ""), ", terminator: "")
+            let clip = try await Clip.program(hasAudio: sound, seconds: 10, kilobits: rate)
+            print("\n\(rate) kb/s, 30 fps\(sound ? " with audio" : ""), ", terminator: "")
             print("gateway on \(threads) event loop(s)\n")
             if !playbacks.isEmpty { try await measureStreams(playbacks, clip) }
             guard names.contains("hls") else { continue }
-            // Parts end with a picture, by which their age is told.
-            let silent = try await Clip.program(hasSound: false, seconds: 10, kilobits: rate)
+            // Each part must end with a frame, by which the part's age is measured.
+            let silent = try await Clip.program(hasAudio: false, seconds: 10, kilobits: rate)
             try await HLSComparison(
                 clip: silent,
                 workloads: workloads,
@@ -117,13 +117,13 @@ struct FanOutCommand: AsyncParsableCommand {
         print("\ntimes in milliseconds; delay is publisher to viewer, the publisher's own push included")
         print(
             """
-            and machine: what a crowd adds beside the server and this program, such as what the kernel sends later for nobody
+            and machine: what a crowd adds beside the server and this program, mostly in the kernel
             memory with one: of the stream and one viewer after the same time; a crowd's is what it adds to that
             """
         )
     }
 
-    /// What each server takes for the stream itself: the median of as many runs as there are rounds.
+    /// Returns the memory that each server needs for the stream itself: the median over the rounds.
     private func measureAlone(_ servers: [Contender], _ clip: Clip) async throws -> [Int] {
         let run = FanOutRun(clip: clip, viewers: 1, seconds: seconds, joins: 0)
         var bytes = servers.map { _ in Samples() }

@@ -4,8 +4,9 @@ import Media
 import NIOCore
 import Stage
 import Synchronization
+import TestSupport
 
-/// The stream under measurement on its way into a server, with the moment each picture was sent.
+/// The measured stream, published to a server, with the time at which each frame was sent.
 final class PublishedStream: Sendable {
     private let push: RTMPPush
     private let sent: Sent
@@ -15,8 +16,8 @@ final class PublishedStream: Sendable {
         private let moments = Mutex<[ByteBuffer: MonotonicTime]>([:])
         private let byEnd = Mutex<[[UInt8]: MonotonicTime]>([:])
 
-        func note(_ packet: MediaPacket) {
-            guard case .picture = packet.content else { return }
+        func record(_ packet: MediaPacket) {
+            guard case .video = packet.content else { return }
             let now = MonotonicTime.now()
             moments.withLock { $0[packet.body] = now }
             byEnd.withLock { $0[Array(packet.body.readableBytesView.suffix(Self.endLength))] = now }
@@ -24,15 +25,15 @@ final class PublishedStream: Sendable {
 
         func moment(of body: ByteBuffer) -> MonotonicTime? { moments.withLock { $0[body] } }
 
-        func moment(ofPictureAtEndOf bytes: [UInt8]) -> MonotonicTime? {
+        func moment(ofFrameAtEndOf bytes: [UInt8]) -> MonotonicTime? {
             byEnd.withLock { $0[Array(bytes.suffix(Self.endLength))] }
         }
 
-        /// Bytes at a picture's end by which pictures of a clip are told apart.
+        /// Bytes at a frame's end that identify the frame within the clip.
         private static let endLength = 48
     }
 
-    /// Publishes `clip`, round and round; returns when the server has taken it.
+    /// Publishes `clip` in a loop; returns when the server has accepted the stream.
     init(_ clip: Clip, to server: MediaServer) async throws {
         let push = RTMPPush(
             name: "publisher",
@@ -42,7 +43,7 @@ final class PublishedStream: Sendable {
         let sent = Sent()
         push.start()
         feed = try LiveFeed(clip) { packet in
-            sent.note(packet)
+            sent.record(packet)
             push.receive(packet)
         }
         self.push = push
@@ -50,24 +51,24 @@ final class PublishedStream: Sendable {
         guard try await eventually(within: .seconds(10), { push.status.state == .connected }) else {
             feed.stop()
             push.stop()
-            throw ToolFailure("\(server.name) does not take the stream: \(push.status)")
+            throw ToolFailure("\(server.name) does not accept the stream: \(push.status)")
         }
     }
 
-    /// Milliseconds from sending a picture to `arrival`; nil for a packet that was not sent from here.
+    /// Returns milliseconds from sending a frame to `arrival`; nil for a packet that this stream did not send.
     ///
-    /// The pictures of a clip are told apart by their bytes, which servers pass on as they are.
+    /// Frames of a clip are identified by their bytes, which servers pass on unchanged.
     func delay(of packet: MediaPacket, arrival: MonotonicTime) -> Double? {
-        guard case .picture = packet.content else { return nil }
+        guard case .video = packet.content else { return nil }
         return sent.moment(of: packet.body).map { arrival.seconds(since: $0) * 1000 }
     }
 
-    /// The same of the picture that a part of HLS ends with; nil where it ends with sound.
-    func delay(ofLastPictureIn part: [UInt8], arrival: MonotonicTime) -> Double? {
-        sent.moment(ofPictureAtEndOf: part).map { arrival.seconds(since: $0) * 1000 }
+    /// Returns the same for the last frame of an HLS part; nil where the part ends with audio.
+    func delay(ofLastFrameIn part: [UInt8], arrival: MonotonicTime) -> Double? {
+        sent.moment(ofFrameAtEndOf: part).map { arrival.seconds(since: $0) * 1000 }
     }
 
-    /// Ends the stream; called once.
+    /// Stops the stream; called once.
     func stop() {
         feed.stop()
         push.stop()

@@ -1,35 +1,35 @@
-import FootlightTesting
 import Foundation
 import Glibc
 import Media
 import Synchronization
+import TestSupport
 
-/// Many viewers by HTTP, each on a connection of its own that stays open, on one thread.
+/// Many HTTP viewers, each on its own persistent connection, on one thread.
 ///
-/// As a `Crowd` they look at their connections now and then only; bodies are thrown away in the kernel.
+/// As in a `Crowd`, connections are polled at intervals; bodies are discarded in the kernel.
 final class RequestCrowd: Sendable {
-    /// What a viewer does next.
+    /// The next action of a viewer.
     enum Step {
-        case ask([UInt8])
-        /// Nothing, until it is looked at again.
+        case request([UInt8])
+        /// No request until the next poll.
         case rest
     }
 
-    /// How far it has come.
+    /// The totals so far.
     struct Count: Sendable {
         var answers = 0
         var bytes = 0
-        /// Answers that were no success.
+        /// Responses with a status other than success.
         var failures = 0
-        /// Connections that the server ended.
+        /// Connections that the server closed.
         var closed = 0
     }
 
     private struct Viewer {
         let socket: Int32
         var turn = 0
-        var isAsking = false
-        /// Bytes of the body that are to come.
+        var isWaiting = false
+        /// Bytes of the body still to be received.
         var remaining = 0
         var hasHead = false
         var head: [UInt8] = []
@@ -43,9 +43,9 @@ final class RequestCrowd: Sendable {
     private let isStopped = Atomic(false)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// Connects all viewers and lets them begin.
+    /// Connects all viewers and starts their requests.
     ///
-    /// - Parameter next: What a viewer does whose last request is answered; `turn` is how many those are.
+    /// - Parameter next: Returns the next action of an idle viewer; `turn` is the number of its requests so far.
     init(
         of size: Int,
         port: Int,
@@ -68,7 +68,7 @@ final class RequestCrowd: Sendable {
 
     var count: Count { counted.withLock { $0 } }
 
-    /// Lets all leave; called once.
+    /// Disconnects all viewers; called once.
     func leave() {
         isStopped.store(true, ordering: .relaxed)
         hasEnded.wait()
@@ -100,26 +100,26 @@ final class RequestCrowd: Sendable {
         }
     }
 
-    /// - Returns: False when the server ended the connection.
+    /// - Returns: False when the server closed the connection.
     private func turn(
         of viewer: inout Viewer,
         _ index: Int,
         _ scratch: UnsafeMutableRawBufferPointer,
         _ count: inout Count
     ) -> Bool {
-        while viewer.isAsking {
-            // Of a body nothing is wanted, for TCP MSG_TRUNC drops it instead of copying it (tcp(7)).
+        while viewer.isWaiting {
+            // The body is not needed: for TCP, MSG_TRUNC discards it instead of copying it (tcp(7)).
             let flags = Int32(MSG_DONTWAIT) | (viewer.hasHead ? Int32(MSG_TRUNC) : 0)
             let most = viewer.hasHead ? min(viewer.remaining, 1 << 20) : 1024
-            let taken = recv(viewer.socket, scratch.baseAddress, most, flags)
-            if taken < 0, errno == EAGAIN || errno == EINTR { return true }
-            guard taken > 0 else { return false }
-            count.bytes += taken
+            let byteCount = recv(viewer.socket, scratch.baseAddress, most, flags)
+            if byteCount < 0, errno == EAGAIN || errno == EINTR { return true }
+            guard byteCount > 0 else { return false }
+            count.bytes += byteCount
             if viewer.hasHead {
-                viewer.remaining -= taken
+                viewer.remaining -= byteCount
             } else {
-                viewer.head += scratch[..<taken]
-                guard let head = AnswerHead(viewer.head) else { continue }
+                viewer.head += scratch[..<byteCount]
+                guard let head = ResponseHead(viewer.head) else { continue }
                 viewer.hasHead = true
                 viewer.remaining = head.length + head.bodyLength - viewer.head.count
                 viewer.head.removeAll(keepingCapacity: true)
@@ -127,13 +127,73 @@ final class RequestCrowd: Sendable {
             }
             guard viewer.hasHead, viewer.remaining <= 0 else { continue }
             count.answers += 1
-            viewer.isAsking = false
+            viewer.isWaiting = false
             viewer.hasHead = false
         }
-        guard case .ask(let request) = next(index, viewer.turn, .now()) else { return true }
+        guard case .request(let request) = next(index, viewer.turn, .now()) else { return true }
         guard (try? ViewerSocket.send(request, on: viewer.socket)) != nil else { return false }
         viewer.turn += 1
-        viewer.isAsking = true
+        viewer.isWaiting = true
         return true
+    }
+}
+
+/// A connection for sequential requests; each call waits for the response.
+struct HTTPExchange: ~Copyable {
+    private let socket: Int32
+    private var rest: [UInt8] = []
+
+    init(port: Int) throws {
+        socket = try ViewerSocket.connect(port: port)
+    }
+
+    deinit { close(socket) }
+
+    /// Returns the bytes of a GET request for a path.
+    static func request(_ path: String) -> [UInt8] {
+        Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: bench\r\n\r\n".utf8)
+    }
+
+    /// Sends a request and waits for the complete response.
+    ///
+    /// - Throws: `ToolFailure` when there is none within ten seconds, or the connection ends early.
+    mutating func get(_ path: String) throws -> (status: Int, body: [UInt8]) {
+        try ViewerSocket.send(Self.request(path), on: socket)
+        var head = ResponseHead(rest)
+        while head == nil {
+            try receive()
+            head = ResponseHead(rest)
+        }
+        guard let head else { throw ToolFailure("no response to \(path)") }
+        while rest.count < head.length + head.bodyLength { try receive() }
+        let body = Array(rest[head.length..<head.length + head.bodyLength])
+        rest.removeFirst(head.length + head.bodyLength)
+        return (head.status, body)
+    }
+
+    private mutating func receive() throws {
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = bytes.withUnsafeMutableBytes { recv(socket, $0.baseAddress, $0.count, 0) }
+        guard count > 0 else { throw ViewerSocket.failure("a response is incomplete") }
+        rest += bytes[..<count]
+    }
+}
+
+/// The status line and length of an HTTP response.
+struct ResponseHead {
+    let status: Int
+    /// Bytes up to the body.
+    let length: Int
+    let bodyLength: Int
+
+    /// Parses the first bytes of a response; nil while its header is incomplete.
+    init?(_ bytes: some Collection<UInt8>) {
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")
+        let words = lines.first?.split(separator: " ") ?? []
+        status = words.count > 1 ? Int(words[1]) ?? 0 : 0
+        length = bytes.distance(from: bytes.startIndex, to: end.upperBound)
+        let field = lines.first { $0.lowercased().hasPrefix("content-length:") }
+        bodyLength = field.flatMap { Int($0.dropFirst("content-length:".count).drop { $0 == " " }) } ?? 0
     }
 }

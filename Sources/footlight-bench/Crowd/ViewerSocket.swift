@@ -1,11 +1,12 @@
-import FootlightTesting
 import Glibc
+import RTMP
+import TestSupport
 
-/// One TCP connection of a viewer to 127.0.0.1, by the system's own calls: a crowd has no processor time to give away.
+/// A viewer's TCP connection to 127.0.0.1 by system calls, which cost a crowd the least processor time.
 enum ViewerSocket {
-    /// Connects and waits until that is done; later reads wait ten seconds at most.
+    /// Connects synchronously; later reads time out after ten seconds.
     ///
-    /// - Parameter receiveBuffer: Bytes the system takes in for the viewer; nil for its own choice.
+    /// - Parameter receiveBuffer: The size of the receive buffer in bytes; nil for the system's default.
     static func connect(port: Int, receiveBuffer: Int32? = nil) throws -> Int32 {
         let descriptor = try make(flags: 0)
         var deadline = timeval(tv_sec: 10, tv_usec: 0)
@@ -20,7 +21,7 @@ enum ViewerSocket {
         return descriptor
     }
 
-    /// Begins to connect, and never waits.
+    /// Starts to connect without blocking.
     static func begin(port: Int) throws -> Int32 {
         let descriptor = try make(flags: Int32(SOCK_NONBLOCK.rawValue))
         guard connect(descriptor, to: port) == 0 || errno == EINPROGRESS else {
@@ -30,28 +31,28 @@ enum ViewerSocket {
         return descriptor
     }
 
-    /// Sends a few bytes, which fit into any socket that has just been opened.
+    /// Sends a few bytes, which fit into the send buffer of a new connection.
     static func send(_ bytes: [UInt8], on socket: Int32) throws {
         let sent = bytes.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-        guard sent == bytes.count else { throw failure("a viewer cannot ask") }
+        guard sent == bytes.count else { throw failure("a viewer cannot send its request") }
     }
 
-    /// Waits for so many bytes, and forgets them.
+    /// Receives and discards `length` bytes, blocking.
     static func skip(_ length: Int, from socket: Int32) throws {
         guard length > 0 else { return }
         var bytes = [UInt8](repeating: 0, count: length)
         let received = bytes.withUnsafeMutableBytes { recv(socket, $0.baseAddress, $0.count, Int32(MSG_WAITALL)) }
-        guard received == length else { throw failure("the server does not shake hands") }
+        guard received == length else { throw failure("the server does not complete the handshake") }
     }
 
-    /// Says all that it takes to be sent the stream.
-    static func ask(_ dialogue: Dialogue, on socket: Int32) throws {
-        try send(dialogue.hello, on: socket)
-        try skip(dialogue.answerLength, from: socket)
+    /// Sends the handshake and the play request, blocking for the handshake's response.
+    static func requestStream(_ dialogue: PlayHandshake, on socket: Int32) throws {
+        try send(dialogue.opening, on: socket)
+        try skip(dialogue.responseLength, from: socket)
         if !dialogue.request.isEmpty { try send(dialogue.request, on: socket) }
     }
 
-    /// What the system says of the last call, as an error.
+    /// Returns the error of the last system call.
     static func failure(_ what: String) -> ToolFailure { ToolFailure(what, log: String(cString: strerror(errno))) }
 
     private static func make(flags: Int32) throws -> Int32 {
@@ -72,3 +73,37 @@ enum ViewerSocket {
         }
     }
 }
+
+/// The bytes that start playback, encoded once for a whole crowd.
+struct PlayHandshake {
+    /// The bytes sent first.
+    let opening: [UInt8]
+    /// Bytes of the server's response to them, before `request` may be sent.
+    let responseLength: Int
+    /// The remaining bytes; empty when there are none.
+    let request: [UInt8]
+
+    /// Returns the request of an HTTP-FLV player.
+    static func flv(port: Int, stream: String) -> PlayHandshake {
+        let text = "GET /live/\(stream).flv HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nUser-Agent: bench\r\n\r\n"
+        return PlayHandshake(opening: Array(text.utf8), responseLength: 0, request: [])
+    }
+
+    /// Returns the bytes of an RTMP player.
+    static func rtmp(port: Int, application: String, stream: String) -> PlayHandshake {
+        let play = RTMPPlayHandshake(port: port, application: application, stream: stream)
+        return PlayHandshake(
+            opening: play.opening,
+            responseLength: RTMPPlayHandshake.responseLength,
+            request: play.request
+        )
+    }
+}
+
+/// A player of one stream by any protocol.
+protocol StreamPlayer: Sendable {
+    func start()
+    func stop()
+}
+
+extension RTMPPlayer: StreamPlayer {}

@@ -1,8 +1,10 @@
-/// A small table in the form that both a terminal and Markdown show.
+import Foundation
+
+/// A small Markdown table for terminals.
 struct Table {
     private var rows: [[String]]
 
-    /// - Parameter heads: The columns; the first is set left, the others right.
+    /// - Parameter heads: The column heads; the first column is aligned left, the others right.
     init(_ heads: String...) {
         rows = [heads]
     }
@@ -36,4 +38,16 @@ struct Table {
     private func dashes(_ count: Int) -> String {
         String(repeating: "-", count: max(count, 1))
     }
+}
+
+extension Double {
+    /// Returns the value with a number of decimals; a dash for NaN and infinities.
+    func text(_ digits: Int) -> String {
+        isFinite ? String(format: "%.\(digits)f", self) : "-"
+    }
+}
+
+/// Returns the text of a value, its limit, and whether the limit is met.
+func verdict(_ value: Double, atMost limit: Double, digits: Int) -> String {
+    "\(value.text(digits)) (goal at most \(limit.text(digits)): \(value <= limit ? "met" : "missed"))"
 }

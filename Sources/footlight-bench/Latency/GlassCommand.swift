@@ -1,41 +1,41 @@
 import ArgumentParser
 import Codecs
 import Egress
-import FootlightTesting
 import Foundation
 import Media
 import NIOCore
 import NIOPosix
 import RTMP
 import Stage
+import TestSupport
 
 struct GlassCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "glass",
-        abstract: "From the moment in a host's picture until Chromium shows it, by low-latency HLS.",
+        abstract: "Measures the delay from a host's capture until Chromium shows the frame, by low-latency HLS.",
         discussion: """
-            A host writes the moment into its pictures; the gateway, its mixer and the pages are as they are when nothing \
-            is set. A canvas in the page reads the moment out of every picture that the page shows, and for comparison \
-            a player by RTMP takes the same program. All of it runs on this machine: the host's coder, the mixer, the \
-            gateway, and the browser, which decodes and draws without a graphics card.
+            A host draws the capture time into its frames; the gateway, its mixer and the pages use their default \
+            settings. A canvas in the page reads the time from every frame that the page shows, and for comparison \
+            an RTMP player receives the same program. All runs on this machine: the host's encoder, the mixer, the \
+            gateway, and the browser, which decodes and draws without a GPU.
             """
     )
 
     @Option(help: "Seconds to measure with each player.")
     var seconds = 15
 
-    @Option(help: "Seconds before that, in which a player finds its distance to the live edge.")
+    @Option(help: "Seconds before that, in which a player's latency settles.")
     var settle = 12
 
-    @Option(help: "The room's jitter target in milliseconds; the gateway's own when left out.")
+    @Option(help: "The room's jitter target in milliseconds; by default the gateway's.")
     var jitterTarget: Int?
 
     @OptionGroup var hlsJS: HLSJSFile
 
-    @Option(help: "Settings of hls.js, as JavaScript, that are measured beside its own.")
+    @Option(help: "Settings of hls.js, as JavaScript, to measure beside its defaults.")
     var hlsSettings = HLSJS.nearTheEdge
 
-    @Option(help: "A folder that keeps a screenshot of each player.")
+    @Option(help: "A folder in which to save a screenshot of each player.")
     var keep: String?
 
     @OptionGroup var program: GatewayProgram
@@ -49,8 +49,8 @@ struct GlassCommand: AsyncParsableCommand {
         defer { gateway.end() }
         let settings: [String: JSONValue]? = jitterTarget.map { ["program": ["jitter_target": .number(Double($0))]] }
         try await gateway.makeRoom(Self.room, settings ?? [:])
-        let place = try await gateway.makePlace(for: "host", in: Self.room)
-        let host = TimeCodeHost(address: place.address, sound: .live)
+        let ingest = try await gateway.makeHost(for: "host", in: Self.room)
+        let host = TimeCodeHost(address: ingest.address, audioMode: .live)
         try await gateway.waitUntilPlayable(Self.room)
 
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -62,17 +62,17 @@ struct GlassCommand: AsyncParsableCommand {
             onEnd: { _ in }
         )
         player.start()
-        // The host finds its place in time.
+        // Wait until the host's offset has settled.
         try await Task.sleep(for: .seconds(settle))
         let start = MonotonicTime.now()
         var rows: [[String]] = []
-        var opinions: [String] = []
+        var statuses: [String] = []
         for (name, page) in try pages {
             let browser = try await HeadlessBrowser(width: 1280, height: 760)
             rows.append([name] + (try await measure(page, name, gateway, browser)))
             guard case .hlsJS(let player) = page else { continue }
-            let opinion = try await HLSJS.opinion(in: browser)
-            opinions.append("\(name), told \(player.settings): \(opinion)")
+            let status = try await HLSJS.status(in: browser)
+            statuses.append("\(name), settings \(player.settings): \(status)")
         }
         let sync = try await gateway.api("GET", "/v1/rooms/\(Self.room)/participants/host").json
         player.stop()
@@ -85,12 +85,12 @@ struct GlassCommand: AsyncParsableCommand {
         rows.append(["RTMP, as it arrives", "-"] + cells(byRTMP.ages, unread: byRTMP.unread) + ["-", "-"])
         let target = jitterTarget.map { "jitter target \($0) ms" } ?? "the default jitter target"
         let buffer = (sync["sync"]["buffer_ms"].double ?? 0).text(0)
-        print("one host 720p30 with a live tone, \(target) (\(buffer) ms held back in the mixer), \(parts)")
-        print("milliseconds from a picture's moment until it is shown\n")
+        print("one host 720p30 with a live tone, \(target) (\(buffer) ms buffered in the mixer), \(parts)")
+        print("milliseconds from a frame's capture until it is shown\n")
         var table = Table(
             "player",
-            "first picture after",
-            "pictures",
+            "first frame after",
+            "frames",
             "median",
             "99 %",
             "largest",
@@ -100,9 +100,9 @@ struct GlassCommand: AsyncParsableCommand {
         )
         for row in rows { table.add(row) }
         table.printOut()
-        print("\nof it in the host, until its coder and the sound beside it have let the picture go:", terminator: " ")
+        print("\nof which in the host, for encoding and for the audio before the frame:", terminator: " ")
         print(host.delays.median.text(0))
-        for opinion in opinions { print(opinion) }
+        for status in statuses { print(status) }
     }
 
     private func measure(
@@ -131,7 +131,7 @@ struct GlassCommand: AsyncParsableCommand {
         ["\(ages.values.count)", ages.median.text(0), ages.percentile(99).text(0), ages.largest.text(0), "\(unread)"]
     }
 
-    /// What the playlist says of its parts.
+    /// Returns the playlist's part target and part hold-back.
     private func partTarget(_ gateway: GatewayProcess) async throws -> String {
         let port = gateway.endpoints.httpPort
         let index = try await gateway.request("GET", port: port, "/live/\(Self.room)/index.m3u8").text
@@ -148,8 +148,8 @@ struct GlassCommand: AsyncParsableCommand {
             guard let script = try hlsJS.script else { return [("watch page", .watch)] }
             return [
                 ("watch page", .watch),
-                ("hls.js as it is", .hlsJS(HLSJS(script: script))),
-                ("hls.js as told", .hlsJS(HLSJS(script: script, settings: hlsSettings))),
+                ("hls.js by default", .hlsJS(HLSJS(script: script))),
+                ("hls.js with settings", .hlsJS(HLSJS(script: script, settings: hlsSettings))),
             ]
         }
     }

@@ -7,11 +7,12 @@ import NIOCore
 import NIOPosix
 import RTMP
 import Stage
+import TestSupport
 
 struct LatencyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "latency",
-        abstract: "From the moment in a host's picture to its arrival at a player of the program."
+        abstract: "Measures the delay from a host's capture to the frame's arrival at a player of the program."
     )
 
     @Option(help: "Hosts on air, 1 to 12.")
@@ -20,16 +21,16 @@ struct LatencyCommand: AsyncParsableCommand {
     @Option(help: "Seconds to measure.")
     var seconds = 15
 
-    @Option(help: "Seconds before that, in which the hosts' places in time settle.")
+    @Option(help: "Seconds before that, in which the hosts' offsets settle.")
     var settle = 18
 
     @Option(help: "The room's jitter target in milliseconds.")
     var jitterTarget = 300
 
-    @Option(help: "The hosts' sound: live, as a microphone's, coded as it comes; or file, sent with its pictures.")
-    var sound = TimeCodeHost.Sound.live
+    @Option(help: "The hosts' audio: live, encoded as from a microphone; or file, sent with its video.")
+    var sound = TimeCodeHost.AudioMode.live
 
-    @Option(help: "The gateway's fanout.tick in milliseconds; its own when left out.")
+    @Option(help: "The gateway's fanout.tick in milliseconds; by default its own.")
     var tick: Int?
 
     @OptionGroup var program: GatewayProgram
@@ -43,8 +44,8 @@ struct LatencyCommand: AsyncParsableCommand {
         var onAir: [TimeCodeHost] = []
         var sids: [String] = []
         for number in 0..<hosts {
-            let (address, sid) = try await gateway.makePlace(for: "host-\(number)", in: "bench")
-            onAir.append(TimeCodeHost(address: address, sound: sound))
+            let (address, sid) = try await gateway.makeHost(for: "host-\(number)", in: "bench")
+            onAir.append(TimeCodeHost(address: address, audioMode: sound))
             sids.append(sid)
         }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -55,8 +56,8 @@ struct LatencyCommand: AsyncParsableCommand {
             onPacket: { program.receive($0, arrival: $1) },
             onEnd: { _ in }
         )
-        // What the mixer reads of the first host.
-        let token = try MixerToken.mint(dataFolder: gateway.dataFolder, room: "bench", epoch: 1)
+        // The feed that the mixer reads from the first host.
+        let token = try MixerToken.issue(dataFolder: gateway.dataFolder, room: "bench", epoch: 1)
         let reader = RTMPPlayer(
             url: "rtmp://127.0.0.1:\(gateway.endpoints.rtmpPort)/live/bench.host.\(sids[0])?token=\(token)",
             group: group,
@@ -68,8 +69,8 @@ struct LatencyCommand: AsyncParsableCommand {
         }
         player.start()
         reader.start()
-        guard try await eventually(within: .seconds(10), { program.pictureCount > 30 }) else {
-            throw ToolFailure("no program comes", log: gateway.log)
+        guard try await eventually(within: .seconds(10), { program.frameCount > 30 }) else {
+            throw ToolFailure("no program is published", log: gateway.log)
         }
         try await Task.sleep(for: .seconds(settle))
         let start = MonotonicTime.now()
@@ -93,13 +94,13 @@ struct LatencyCommand: AsyncParsableCommand {
         }
     }
 
-    private func report(_ ages: [PictureAges], _ feed: [PictureAges], _ ownDelays: [Double], _ sync: JSONValue) {
-        print("\(hosts) hosts 720p30, \(sound) sound, jitter target \(jitterTarget) ms")
+    private func report(_ ages: [FrameAges], _ feed: [FrameAges], _ ownDelays: [Double], _ sync: JSONValue) {
+        print("\(hosts) hosts 720p30, \(sound) audio, jitter target \(jitterTarget) ms")
         print("to a player of the program by RTMP, milliseconds\n")
-        var table = Table("from", "pictures", "median", "99 %", "largest")
+        var table = Table("from", "frames", "median", "99 %", "largest")
         for (name, samples) in [
-            ("the moment of a host's picture", Samples(ages.flatMap(\.ages.values))),
-            ("when the host had sent it and its sound", Samples(ages.flatMap(\.added.values))),
+            ("a host's capture", Samples(ages.flatMap(\.ages.values))),
+            ("when the host had sent the frame and its audio", Samples(ages.flatMap(\.added.values))),
         ] {
             table.add([
                 name,
@@ -111,12 +112,12 @@ struct LatencyCommand: AsyncParsableCommand {
         }
         table.printOut()
         print(
-            "\npictures repeated: \(ages.reduce(0) { $0 + $1.repeated }), unread: \(ages.reduce(0) { $0 + $1.unread });",
-            "by host from its picture's moment: \(ages.map { $0.ages.median.text(0) }.joined(separator: ", "))\n\non the way:",
-            "coded and put in order by the host in \(Samples(ownDelays).median.text(1)),",
-            "from there to the mixer in \(Samples(feed.flatMap(\.added.values)).median.text(1)),",
-            "held back there, as the gateway tells, \((sync["buffer_ms"].double ?? 0).text(1));",
-            "the rest is waiting for the sound beside it, coding, and the way back and out"
+            "\nframes repeated: \(ages.reduce(0) { $0 + $1.repeated }), unread: \(ages.reduce(0) { $0 + $1.unread });",
+            "by host from its capture: \(ages.map { $0.ages.median.text(0) }.joined(separator: ", "))\n\nstages:",
+            "encoding and interleaving by the host \(Samples(ownDelays).median.text(1)),",
+            "from there to the mixer \(Samples(feed.flatMap(\.added.values)).median.text(1)),",
+            "buffered there, as the gateway reports, \((sync["buffer_ms"].double ?? 0).text(1));",
+            "the rest is waiting for the audio, encoding, and delivery by the gateway"
         )
     }
 }

@@ -1,51 +1,51 @@
-import FootlightTesting
 import Foundation
+import TestSupport
 
-/// Reads the moment out of each picture that a page of Chromium shows, and notes how long ago that is.
+/// Reads the time code of each frame that a page in Chromium shows, and measures the frame's age.
 ///
-/// A canvas takes what the `video` shows at that moment, so what is read are decoded pixels.
+/// A canvas draws the current frame of the `video`, so decoded pixels are read.
 struct PageReader {
-    /// What was read.
+    /// The results.
     struct Reading {
-        /// Milliseconds from each picture's moment until the browser showed it.
+        /// Milliseconds from each frame's capture until the browser showed it.
         var ages = Samples()
-        /// Milliseconds of the program that the page held ready behind each picture.
+        /// Milliseconds of program buffered in the page after each frame.
         var ahead = Samples()
-        /// Pictures shown whose moment could not be read.
+        /// Frames shown whose time code could not be read.
         var unread = 0
     }
 
     private let browser: HeadlessBrowser
 
-    /// - Parameter browser: Its page plays in `globalThis.video` a program that shows one host, and nobody else.
+    /// - Parameter browser: Its page plays in `globalThis.video` a program that shows exactly one host.
     init(_ browser: HeadlessBrowser) {
         self.browser = browser
     }
 
-    /// Begins to read.
+    /// Starts to read.
     func begin() async throws {
         _ = try await browser.evaluate(script(clockOffset: TimeCode.clockOffset))
     }
 
-    /// What was read so far.
+    /// Returns the results so far.
     func read() async throws -> Reading {
-        let said = try await browser.evaluate("reading")
+        let result = try await browser.evaluate("reading")
         return Reading(
-            ages: Samples(said["ages"].elements.compactMap(\.double)),
-            ahead: Samples(said["ahead"].elements.compactMap(\.double)),
-            unread: said["unread"].int ?? 0
+            ages: Samples(result["ages"].elements.compactMap(\.double)),
+            ahead: Samples(result["ahead"].elements.compactMap(\.double)),
+            unread: result["unread"].int ?? 0
         )
     }
 
-    /// When the page's screen is kept as a PNG file, and its code is read out of that: between which ages it was, in
-    /// milliseconds; nil when it could not be read.
+    /// Saves a screenshot of the page as a PNG file, and returns the range of the age of the frame in it, in
+    /// milliseconds; nil when its time code could not be read.
     func screenshot(to path: String) async throws -> ClosedRange<Double>? {
         let place = try await browser.evaluate(
             "(({ x, y, width, height }) => [width, height, x, y].map(Math.round))(video.getBoundingClientRect())"
         )
         let frame = place.elements.compactMap(\.int).map(String.init).joined(separator: ":")
         let before = Date()
-        try await browser.takePicture(to: path)
+        try await browser.captureScreenshot(to: path)
         let after = Date()
         guard let code = try? await TimeCode.read(file: path, frame: frame) else { return nil }
         let ages = (TimeCode.age(of: code, at: before), TimeCode.age(of: code, at: after))
@@ -85,7 +85,7 @@ struct PageReader {
                 };
                 const reading = globalThis.reading = { ages: [], ahead: [], unread: 0 };
                 let last = 0;
-                const look = (now, { expectedDisplayTime }) => {
+                const sample = (now, { expectedDisplayTime }) => {
                     const shown = performance.timeOrigin + Math.max(performance.now(), expectedDisplayTime || 0);
                     const code = read();
                     if (code === 0) {
@@ -97,9 +97,9 @@ struct PageReader {
                         reading.ahead.push((end - currentTime) * 1000);
                     }
                     last = code;
-                    video.requestVideoFrameCallback(look);
+                    video.requestVideoFrameCallback(sample);
                 };
-                video.requestVideoFrameCallback(look);
+                video.requestVideoFrameCallback(sample);
                 return 0;
             })()
             """

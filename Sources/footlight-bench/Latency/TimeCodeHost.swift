@@ -6,18 +6,18 @@ import Media
 import Stage
 import Synchronization
 
-/// A host at 720p30 with a tone, whose every picture says when it was taken.
+/// A host at 720p30 with a tone, whose every frame carries its capture time.
 ///
-/// As encoders do, it sends pictures and sound in the order of their times: a picture waits for the sound before it.
+/// As encoders do, it interleaves video and audio by timestamp: a frame waits for the audio before it.
 final class TimeCodeHost: Sendable {
-    /// When the sound of a moment is sent.
-    enum Sound: String, ExpressibleByArgument {
-        /// At a microphone: a frame of AAC comes out three lengths after its beginning, 64 ms.
+    /// When the audio of a moment is sent.
+    enum AudioMode: String, ExpressibleByArgument {
+        /// As from a microphone: an AAC frame is sent three frame lengths, 64 ms, after its beginning.
         case live
-        /// From a file that was coded before: at its own time.
+        /// As from an encoded file: at its own time.
         case file
 
-        /// Samples by which the sound is coded ahead of its time.
+        /// Samples by which audio is encoded ahead of its time.
         var lead: Int64 {
             switch self {
             case .live: 0
@@ -26,27 +26,27 @@ final class TimeCodeHost: Sendable {
         }
     }
 
-    private struct Waiting {
-        var pictures: [(packet: MediaPacket, code: UInt32, taken: MonotonicTime)] = []
-        var sounds: [MediaPacket] = []
-        var nextPicture: Int64 = 0
-        var nextSound: Int64 = 0
+    private struct PendingPackets {
+        var frames: [(packet: MediaPacket, code: UInt32, captured: MonotonicTime)] = []
+        var audioPackets: [MediaPacket] = []
+        var nextVideo: Int64 = 0
+        var nextAudio: Int64 = 0
     }
 
-    /// Milliseconds from a frame of sound to the next, at least.
+    /// The minimum duration of an audio frame in milliseconds.
     private static let frame: Int64 = 21
 
     private let push: RTMPPush
-    private let sound: Sound
+    private let audioMode: AudioMode
     private let isStopped = Atomic(false)
     private let hasEnded = DispatchSemaphore(value: 0)
     private let failure = Mutex<(any Error)?>(nil)
     private let ownDelays = Mutex(Samples())
     private let log = Mutex<[UInt32: MonotonicTime]>([:])
 
-    /// Goes on air at once.
-    init(address: PushAddress, sound: Sound) {
-        self.sound = sound
+    /// Starts to publish at once.
+    init(address: PushAddress, audioMode: AudioMode) {
+        self.audioMode = audioMode
         push = RTMPPush(name: "host", address: address, policy: TargetPolicy(allowsPrivateAddresses: true))
         push.start()
         Thread.detachNewThread {
@@ -59,22 +59,22 @@ final class TimeCodeHost: Sendable {
         }
     }
 
-    /// Whether the gateway has taken the stream.
+    /// Whether the gateway has accepted the stream.
     var isOnAir: Bool { push.status.state == .connected }
 
-    /// From a picture's moment until it was handed to the network with the sound before it, in milliseconds.
+    /// Milliseconds from a frame's capture until it was passed to the network after the audio before it.
     var delays: Samples { ownDelays.withLock { $0 } }
 
-    /// By code, when a picture had been handed to the network, the sound before it included.
+    /// By time code, when a frame was passed to the network, after the audio before it.
     var sent: [UInt32: MonotonicTime] { log.withLock { $0 } }
 
-    /// Leaves, and throws what the host's codecs threw; called once, and not together with `leave`.
+    /// Stops publishing, and rethrows a codec error; called once, and instead of `leave`.
     func stop() throws {
         leave()
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    /// Leaves, whatever became of the codecs.
+    /// Stops publishing and ignores codec errors.
     func leave() {
         isStopped.store(true, ordering: .relaxed)
         hasEnded.wait()
@@ -88,73 +88,73 @@ final class TimeCodeHost: Sendable {
         push.receive(.h264Configuration(video.configuration, timestamp: 0))
         push.receive(.aacConfiguration(audio.configuration, timestamp: 0))
         let start = MonotonicTime.now()
-        var waiting = Waiting()
+        var pending = PendingPackets()
         var sample: Int64 = 0
         var index: Int64 = 0
         while !isStopped.load(ordering: .relaxed) {
-            // Each frame of sound is taken in when it is over, pictures at their beginning.
-            let frameEnd = sample + 1024 - sound.lead
+            // An audio frame is encoded at its end, a video frame at its beginning.
+            let frameEnd = sample + 1024 - audioMode.lead
             if frameEnd <= index * 1600 {
                 sleepUntil(start.advanced(seconds: Double(frameEnd) / 48_000))
-                try codeTone(&audio, from: sample, count: 1024, into: &waiting)
+                try encodeTone(&audio, from: sample, count: 1024, into: &pending)
                 sample += 1024
             } else {
                 let timestamp = index * 1000 / 30
                 sleepUntil(start.advanced(milliseconds: timestamp))
-                try codePicture(&video, canvas, index: index, timestamp: timestamp, into: &waiting)
+                try encodeFrame(&video, canvas, index: index, timestamp: timestamp, into: &pending)
                 index += 1
             }
-            sendInOrder(&waiting)
+            sendInOrder(&pending)
         }
     }
 
-    private func codePicture(
+    private func encodeFrame(
         _ encoder: inout VideoEncoder,
         _ canvas: Canvas,
         index: Int64,
         timestamp: Int64,
-        into waiting: inout Waiting
+        into pending: inout PendingPackets
     ) throws {
-        let taken = MonotonicTime.now()
-        let code = UInt32(truncatingIfNeeded: taken.milliseconds)
+        let captured = MonotonicTime.now()
+        let code = UInt32(truncatingIfNeeded: captured.milliseconds)
         canvas.fill(canvas.bounds, YUVColour(y: UInt8(40 + index % 60), u: 110, v: 150))
         TimeCode.draw(code, on: canvas)
         try encoder.encode(canvas, index: index, timestamp: timestamp, forceKey: false) {
-            waiting.pictures.append(($0, code, taken))
+            pending.frames.append(($0, code, captured))
         }
-        waiting.nextPicture = (index + 1) * 1000 / 30
+        pending.nextVideo = (index + 1) * 1000 / 30
     }
 
-    private func codeTone(
+    private func encodeTone(
         _ encoder: inout AudioEncoder,
         from first: Int64,
         count: Int,
-        into waiting: inout Waiting
+        into pending: inout PendingPackets
     ) throws {
         let tone = (0..<count).map { 0.2 * sinf(Float((first + Int64($0)) % 48_000) * 440 * 2 * .pi / 48_000) }
         try tone.withUnsafeBufferPointer { tone in
             guard let start = tone.baseAddress else { return }
             try encoder.encode(left: start, right: start, count: count, firstSample: first) { packet in
                 guard packet.timestamp >= 0 else { return }
-                waiting.sounds.append(packet)
-                waiting.nextSound = packet.timestamp + Self.frame
+                pending.audioPackets.append(packet)
+                pending.nextAudio = packet.timestamp + Self.frame
             }
         }
     }
 
-    /// Sends what nothing earlier can come before any more.
-    private func sendInOrder(_ waiting: inout Waiting) {
+    /// Sends the packets that no earlier packet can precede.
+    private func sendInOrder(_ pending: inout PendingPackets) {
         while true {
-            let (picture, sound) = (waiting.pictures.first, waiting.sounds.first)
-            if let picture, picture.packet.timestamp <= sound?.timestamp ?? waiting.nextSound {
-                waiting.pictures.removeFirst()
-                push.receive(picture.packet)
+            let (frame, audio) = (pending.frames.first, pending.audioPackets.first)
+            if let frame, frame.packet.timestamp <= audio?.timestamp ?? pending.nextAudio {
+                pending.frames.removeFirst()
+                push.receive(frame.packet)
                 let now = MonotonicTime.now()
-                ownDelays.withLock { $0.add(now.seconds(since: picture.taken) * 1000) }
-                log.withLock { $0[picture.code] = now }
-            } else if let sound, sound.timestamp <= picture?.packet.timestamp ?? waiting.nextPicture {
-                waiting.sounds.removeFirst()
-                push.receive(sound)
+                ownDelays.withLock { $0.add(now.seconds(since: frame.captured) * 1000) }
+                log.withLock { $0[frame.code] = now }
+            } else if let audio, audio.timestamp <= frame?.packet.timestamp ?? pending.nextVideo {
+                pending.audioPackets.removeFirst()
+                push.receive(audio)
             } else {
                 return
             }

@@ -1,13 +1,13 @@
-import FootlightTesting
 import Stage
+import TestSupport
 
-/// The same program by the ffmpeg tool: `xstack`, `amix`, `alimiter`, one thread each.
+/// Makes the same program by the ffmpeg tool: `xstack`, `amix`, `alimiter`, one thread each.
 struct FFmpegMix {
-    /// How the program is coded.
+    /// The codec options of the program.
     enum Codecs {
-        /// Every parameter as Footlight gives it to the codecs, but the search effort, which is the preset's.
+        /// Every parameter as Footlight sets it, except for the preset's search effort.
         case asFootlight
-        /// What one would write: preset, tune and rates, and ffmpeg's own AAC coder as it is.
+        /// The usual command line: preset, tune and rates, and ffmpeg's AAC encoder with its defaults.
         case presetOnly
     }
 
@@ -27,7 +27,7 @@ struct FFmpegMix {
         arguments += ["-filter_threads", "1", "-filter_complex_threads", "1"]
         for clip in clips { arguments += ["-threads", "1", "-i", clip.path] }
         arguments += ["-filter_complex", filter, "-map", "[v]", "-map", "[a]", "-threads", "1"]
-        arguments += Self.coder(program)
+        arguments += Self.encoderOptions(program)
         arguments += ["-c:a", "aac", "-ar", "48000", "-ac", "2", "-b:a", "128k"]
         switch codecs {
         case .asFootlight:
@@ -41,8 +41,8 @@ struct FFmpegMix {
         return arguments + ["-f", "flv", "/dev/null"]
     }
 
-    /// The picture coder with the preset's own search.
-    static func coder(_ program: ProgramConfiguration) -> [String] {
+    /// Returns the options of the video encoder with the preset's search effort.
+    static func encoderOptions(_ program: ProgramConfiguration) -> [String] {
         let rate = "\(program.videoBitrate)k"
         return [
             "-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency", "-pix_fmt", "yuv420p",
@@ -53,16 +53,16 @@ struct FFmpegMix {
     private var filter: String {
         let tiles = GridLayout.rectangles(count: clips.count, width: program.width, height: program.height)
         let scaled = tiles.enumerated().map { "[\($0):v]scale=\($1.width):\($1.height):flags=bilinear[v\($0)];" }
-        let pictures = tiles.indices.map { "[v\($0)]" }.joined()
-        let places = tiles.map { "\($0.x)_\($0.y)" }.joined(separator: "|")
-        let sounds = tiles.indices.map { "[\($0):a]" }.joined()
+        let videoInputs = tiles.indices.map { "[v\($0)]" }.joined()
+        let positions = tiles.map { "\($0.x)_\($0.y)" }.joined(separator: "|")
+        let audioInputs = tiles.indices.map { "[\($0):a]" }.joined()
         let size = "\(program.width):\(program.height)"
         let stack =
             tiles.count > 1
-            ? "\(pictures)xstack=inputs=\(tiles.count):layout=\(places):fill=black,pad=\(size):0:0[v];"
-            : "\(pictures)null[v];"
+            ? "\(videoInputs)xstack=inputs=\(tiles.count):layout=\(positions):fill=black,pad=\(size):0:0[v];"
+            : "\(videoInputs)null[v];"
         return scaled.joined() + stack
-            + "\(sounds)amix=inputs=\(tiles.count):normalize=0,"
+            + "\(audioInputs)amix=inputs=\(tiles.count):normalize=0,"
             + "alimiter=limit=0.891:attack=5:release=80:level=disabled[a]"
     }
 }

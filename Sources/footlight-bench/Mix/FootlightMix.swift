@@ -1,22 +1,22 @@
-import FootlightTesting
 import Media
 import Mixer
 import Stage
+import TestSupport
 
-/// One program by Footlight's mixer, on a virtual clock, as fast as one core makes it.
+/// Makes one program by Footlight's mixer, on a virtual clock, as fast as possible on one core.
 struct FootlightMix {
     let clips: [Clip]
     let program: ProgramConfiguration
-    /// Further x264 parameters; empty for those of the preset.
+    /// Further x264 parameters; empty for the preset's own.
     let encoderOptions: String
-    /// Names and microphones are drawn over the tiles.
+    /// Whether names and microphone icons are drawn over the tiles.
     var hasTags = true
-    /// Takes the program.
+    /// Receives the program.
     var sink: @Sendable (MediaPacket) -> Void = { _ in }
 
     /// Milliseconds from a host's clock to the arrival of its packets.
     private static let transit: Int64 = 30
-    /// Milliseconds of program in which there is more to do than later.
+    /// Milliseconds of program with additional startup cost.
     private static let beginning: Int64 = 2000
 
     func run() throws -> MixFigures {
@@ -45,7 +45,7 @@ struct FootlightMix {
             renderer.advance(to: moment)
             input.receive(packet, arrival: moment)
         }
-        // All that is decoded is also shown.
+        // Every decoded frame is shown.
         let end = Int64(clips.map(\.seconds).max() ?? 0) * 1000 + Int64(program.jitterTarget)
         renderer.advance(to: MonotonicTime(nanoseconds: 0).advanced(milliseconds: end))
         let statistics = renderer.statistics
@@ -56,25 +56,44 @@ struct FootlightMix {
         return result
     }
 
-    /// A run that lost pictures or sound would be cheap for the wrong reason.
+    /// Checks that no frames or audio are missing, which would make the run invalid.
     private func check(_ statistics: MixerStatistics) throws {
         let errors = statistics.encodeErrors + statistics.hosts.reduce(0) { $0 + $1.decodeErrors }
-        let wanted = Int64(clips.map(\.seconds).min() ?? 0) * 30
-        guard errors == 0, statistics.skippedPictures == 0, statistics.hosts.allSatisfy({ $0.pictures >= wanted - 3 })
-        else { throw ToolFailure("the mix is not whole: \(statistics)") }
+        let expected = Int64(clips.map(\.seconds).min() ?? 0) * 30
+        guard errors == 0, statistics.skippedFrames == 0, statistics.hosts.allSatisfy({ $0.frames >= expected - 3 })
+        else { throw ToolFailure("the mix is incomplete: \(statistics)") }
     }
 
-    /// All that was spent so far.
+    /// Returns the processor time so far.
     private static func figures(_ statistics: MixerStatistics, used: Double) -> MixFigures {
         let processor = statistics.processor
         return MixFigures(
             decode: processor.decode,
             compose: processor.compose,
             encode: processor.encode,
-            sound: processor.sound,
-            soundDecoding: statistics.hosts.reduce(0) { $0 + $1.soundSeconds },
-            soundCoding: statistics.soundEncodeSeconds,
+            audio: processor.audio,
+            audioDecoding: statistics.hosts.reduce(0) { $0 + $1.audioSeconds },
+            audioEncoding: statistics.audioEncodeSeconds,
             rest: max(used - (processor.total - processor.rest), 0)
         )
+    }
+}
+
+extension Scene {
+    /// Returns a grid of the hosts with these names, all audible.
+    static func grid(of names: [String], on program: ProgramConfiguration) -> Scene {
+        let rectangles = GridLayout.rectangles(count: names.count, width: program.width, height: program.height)
+        let tiles = zip(names, rectangles).enumerated().map { position, tile in
+            Tile(
+                position: position,
+                participantSID: tile.0,
+                source: .camera,
+                rectangle: tile.1,
+                scaleMode: .fill,
+                label: "",
+                isMicOn: true
+            )
+        }
+        return Scene(tiles: tiles, audible: Set(names))
     }
 }

@@ -1,53 +1,53 @@
-import FootlightTesting
 import Foundation
 import Media
+import TestSupport
 
-/// What the gateway said at one moment, by its API and on its page of metrics.
+/// The gateway's counts at one moment, from its API and its metrics.
 struct OracleSample: Sendable {
-    /// A count of some moment between two.
-    struct Look: Sendable {
+    /// Counts of a moment between two times.
+    struct Snapshot: Sendable {
         let from: Double
         let to: Double
-        /// By the ways that it tells apart.
-        let counts: [Set<OracleLife.Kind>: Int]
-        /// Of these, who is told of without the name of its player, so that nobody knows by which way it came.
+        /// Viewers by the sets of kinds that the source distinguishes.
+        let counts: [Set<OraclePlayback.Kind>: Int]
+        /// Viewers of these whose player is unknown, so that their kind is unknown too.
         var unnamed = 0
     }
 
-    /// Counters that never step back, by what they count and of whom.
+    /// Monotonic counters by series name.
     typealias Counters = [String: Double]
 
-    /// Seconds since the oracle began: the moment that the answer says it is of.
+    /// Seconds since the start of the run, from the response's `as_of`.
     let at: Double
     let total: Int
     let joins: Int
-    /// Seconds watched.
+    /// Watch time in seconds.
     let watched: Double
-    let byKind: [OracleLife.Kind: Int]
-    /// The same as Prometheus would read it a moment later.
+    let byKind: [OraclePlayback.Kind: Int]
+    /// The counts of the API, and those of the metrics read after them.
     ///
-    /// The page does not say of which moment it is, and right after a restart hundreds come back in a tenth of a second:
-    /// so it is of any moment between question and answer, and not of the one of the API's answer before it.
-    let looks: [Look]
-    /// On the page of metrics.
+    /// Metrics carry no time, and right after a restart hundreds of viewers resume within a tenth of a second: so their
+    /// moment lies anywhere between request and response, not at that of the API's response.
+    let snapshots: [Snapshot]
+    /// The counters of the metrics.
     let counters: Counters
-    /// By how much logs are late there, in seconds.
+    /// The log lag of the metrics in seconds.
     let logLag: Double
-    /// Up to when it had been sent every line of the log, in seconds.
+    /// The time in seconds up to which every log line had been pushed.
     let logged: Double
     let isRecovering: Bool
-    /// What does not add up.
+    /// Inconsistencies within the counts.
     let contradictions: [String]
 
-    /// Viewers by requests, whichever way they ask.
-    static let requests: Set<OracleLife.Kind> = [.hls, .llhls, .nginx, .log]
+    /// The kinds of viewers by requests.
+    static let requests: Set<OraclePlayback.Kind> = [.hls, .llhls, .nginx, .log]
 
-    /// How many watch by some ways.
-    func live(_ kinds: Set<OracleLife.Kind>) -> Int { kinds.reduce(0) { $0 + (byKind[$1] ?? 0) } }
+    /// Returns the number of viewers of some kinds.
+    func live(_ kinds: Set<OraclePlayback.Kind>) -> Int { kinds.reduce(0) { $0 + (byKind[$1] ?? 0) } }
 
-    /// Asks the gateway.
+    /// Queries the gateway.
     ///
-    /// - Parameter logged: Up to when it has been sent every line of the log.
+    /// - Parameter logged: The time up to which every log line has been pushed.
     init(_ gateway: GatewayProcess, room: String, start: MonotonicTime, logged: MonotonicTime?) async throws {
         self.logged = logged?.seconds(since: start) ?? .infinity
         let before = MonotonicTime.now()
@@ -64,10 +64,10 @@ struct OracleSample: Sendable {
             guard case .object(let members) = json["by"][part] else { return [:] }
             return members.compactMapValues(\.int)
         }
-        let (ways, clients) = (counts("protocol"), counts("client"))
+        let (protocols, clients) = (counts("protocol"), counts("client"))
         byKind = Dictionary(
-            uniqueKeysWithValues: OracleLife.Kind.allCases.map {
-                ($0, ($0.isConnection ? ways["\($0)"] : clients[$0.client]) ?? 0)
+            uniqueKeysWithValues: OraclePlayback.Kind.allCases.map {
+                ($0, ($0.isConnection ? protocols["\($0)"] : clients[$0.client]) ?? 0)
             }
         )
         contradictions = Self.contradictions(in: json, counts)
@@ -75,10 +75,10 @@ struct OracleSample: Sendable {
         counters = page.counters
         logLag = page.logLag
         var parts = Dictionary(uniqueKeysWithValues: byKind.map { (Set([$0]), $1) })
-        parts[Set(OracleLife.Kind.allCases)] = total
-        var look = Look(from: at, to: at, counts: parts)
-        look.unnamed = clients["unknown"] ?? 0
-        looks = [look, page.look]
+        parts[Set(OraclePlayback.Kind.allCases)] = total
+        var snapshot = Snapshot(from: at, to: at, counts: parts)
+        snapshot.unnamed = clients["unknown"] ?? 0
+        snapshots = [snapshot, page.snapshot]
     }
 
     private static func contradictions(in json: JSONValue, _ counts: (String) -> [String: Int]) -> [String] {
@@ -91,7 +91,7 @@ struct OracleSample: Sendable {
         let (leaves, resumable) = (json["leaves"].int ?? -1, json["resumable"].int ?? -1)
         if joins - leaves != total + resumable {
             contradictions.append(
-                "\(joins) joins - \(leaves) leaves, but \(total) watch and \(resumable) may come back"
+                "\(joins) joins - \(leaves) leaves, but \(total) watch and \(resumable) may resume"
             )
         }
         if let peak = json["peak_concurrent_viewers"].int, peak < total {
@@ -100,7 +100,7 @@ struct OracleSample: Sendable {
         return contradictions
     }
 
-    /// The moment of a count, by the wall clock that the gateway and we share; never outside of the request.
+    /// Returns the time of a count by the shared wall clock, clamped to the duration of the request.
     private static func moment(
         of json: JSONValue,
         start: MonotonicTime,
@@ -108,15 +108,15 @@ struct OracleSample: Sendable {
         to after: MonotonicTime
     ) throws -> Double {
         let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        guard let text = json["as_of"].string else { throw ToolFailure("a count of no moment") }
+        guard let text = json["as_of"].string else { throw ToolFailure("a count without as_of") }
         let age = try Date().timeIntervalSince(format.parse(text))
         let moment = MonotonicTime.now().seconds(since: start) - age
         return min(max(moment, before.seconds(since: start)), after.seconds(since: start))
     }
 
-    /// The page of metrics, as far as it tells of viewers.
+    /// The viewership series of the metrics.
     private struct Page {
-        let look: Look
+        let snapshot: Snapshot
         let counters: Counters
         let logLag: Double
 
@@ -124,7 +124,7 @@ struct OracleSample: Sendable {
             let before = MonotonicTime.now().seconds(since: start)
             let page = try await gateway.request("GET", port: gateway.endpoints.adminPort, "/metrics")
             let after = MonotonicTime.now().seconds(since: start)
-            var counts: [Set<OracleLife.Kind>: Int] = [[.rtmp]: 0, [.flv]: 0, requests: 0]
+            var counts: [Set<OraclePlayback.Kind>: Int] = [[.rtmp]: 0, [.flv]: 0, requests: 0]
             var (counters, lag) = (Counters(), 0.0)
             for line in page.text.split(separator: "\n") where !line.hasPrefix("#") {
                 guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else {
@@ -135,7 +135,7 @@ struct OracleSample: Sendable {
                 guard name.contains("room=\"\(room)\"") else { continue }
                 if name.hasPrefix("footlight_viewers{") {
                     let kinds = [.rtmp, .flv].first { name.contains("protocol=\"\($0)\"") }
-                        .map { (kind: OracleLife.Kind) in Set([kind]) }
+                        .map { (kind: OraclePlayback.Kind) in Set([kind]) }
                     counts[kinds ?? requests, default: 0] += Int(value)
                 }
                 for family in ["footlight_viewer_joins_total", "footlight_viewer_watch_seconds_total"]
@@ -144,7 +144,7 @@ struct OracleSample: Sendable {
                     counters[family, default: 0] += value
                 }
             }
-            look = Look(from: before, to: after, counts: counts)
+            snapshot = Snapshot(from: before, to: after, counts: counts)
             self.counters = counters
             logLag = lag
         }

@@ -1,33 +1,35 @@
-import FootlightTesting
+import ArgumentParser
+import Foundation
+import TestSupport
 
-/// A way in which a page of Chromium can play a room's program; it leaves the player in `globalThis.video`.
+/// A page of Chromium that plays a room's program, with its player in `globalThis.video`.
 enum BrowserPage {
-    /// The page that the gateway serves.
+    /// The watch page of the gateway.
     case watch
-    /// The playlist in a `video` of its own, which Chromium plays by itself.
+    /// A `video` element with the playlist as its source, played by Chromium itself.
     case native
-    /// The same by hls.js.
+    /// A `video` element played by hls.js.
     case hlsJS(HLSJS)
 
-    /// Opens it, and waits until it shows the first picture.
+    /// Opens the page, and waits until it shows the first frame.
     ///
-    /// - Returns: Seconds until then, from when the page was asked for, or the player in it was started.
+    /// - Returns: Seconds from the page's request, or from the start of its player, to the first frame.
     func open(_ room: String, at gateway: GatewayProcess, in browser: HeadlessBrowser) async throws -> Double {
         let playlist = gateway.hlsURL(room: room)
         switch self {
         case .watch:
             try await browser.open("http://127.0.0.1:\(gateway.endpoints.httpPort)/watch/\(room)")
-            return try await firstPicture(after: "const begun = 0", in: browser)
+            return try await firstFrame(after: "const begun = 0", in: browser)
         case .native:
             try await makeVideo(in: browser, at: gateway)
-            return try await firstPicture(
+            return try await firstFrame(
                 after: "const begun = performance.now(); video.src = '\(playlist)'; void video.play()",
                 in: browser
             )
         case .hlsJS(let player):
             try await makeVideo(in: browser, at: gateway)
             _ = try await browser.evaluate(player.script + "; 0")
-            return try await firstPicture(
+            return try await firstFrame(
                 after: """
                     const begun = performance.now();
                     globalThis.waits = 0;
@@ -45,10 +47,11 @@ enum BrowserPage {
     }
 
     private func makeVideo(in browser: HeadlessBrowser, at gateway: GatewayProcess) async throws {
-        // A page of this machine's, for Chromium lets no other ask this machine; what it says does not matter.
+        // A page of the same origin, because Chromium blocks requests to this machine from others; its content is
+        // replaced.
         try await browser.open("\(gateway.hlsURL(room: "nobody-is-here"))")
         guard try await browser.waits(for: "document.body", within: .seconds(5)) else {
-            throw ToolFailure("the browser opens nothing")
+            throw ToolFailure("the browser cannot open a page")
         }
         _ = try await browser.evaluate(
             """
@@ -59,7 +62,7 @@ enum BrowserPage {
         )
     }
 
-    private func firstPicture(after start: String, in browser: HeadlessBrowser) async throws -> Double {
+    private func firstFrame(after start: String, in browser: HeadlessBrowser) async throws -> Double {
         let script = """
             new Promise((resolve) => {
                 \(start);
@@ -73,12 +76,55 @@ enum BrowserPage {
             """
         do {
             guard let seconds = try await browser.evaluate(script, within: .seconds(25)).double else {
-                throw ToolFailure("the page does not tell when it shows something")
+                throw ToolFailure("the page does not report its first frame")
             }
             return seconds
         } catch let failure as ToolFailure {
-            let complaints = browser.complaints.joined(separator: "\n")
-            throw ToolFailure("nothing is shown: \(failure.description)", log: complaints)
+            let consoleErrors = browser.consoleErrors.joined(separator: "\n")
+            throw ToolFailure("no frame is shown: \(failure.description)", log: consoleErrors)
         }
+    }
+}
+
+/// hls.js with its settings.
+struct HLSJS {
+    /// The source of the script, which defines `Hls`.
+    let script: String
+    /// The settings that differ from the defaults, as JavaScript.
+    var settings = "{}"
+
+    /// Settings that keep the player near the live edge.
+    ///
+    /// With its defaults hls.js never plays faster: its startup time and each stall add to its latency for good. With a
+    /// higher maximum rate it catches up while it has more than a second buffered. By default each stall also raises
+    /// its target latency by a second, up to a target duration, for good; a quarter of a second is enough.
+    static let nearTheEdge = "{ maxLiveSyncPlaybackRate: 1.5, liveSyncOnStallIncrease: 0.25 }"
+
+    /// Returns the latency, targets and stalls of the player in a page, in one line.
+    static func status(in browser: HeadlessBrowser) async throws -> String {
+        let said = try await browser.evaluate(
+            """
+            (() => {
+                const seconds = (value) => value === null || value === undefined ? '-' : value.toFixed(2) + ' s';
+                const { holdBack, partHoldBack, partTarget } = hls.latestLevelDetails ?? {};
+                return `behind the end ${seconds(hls.latency)}, target ${seconds(hls.targetLatency)}, `
+                    + `PART-HOLD-BACK ${seconds(partHoldBack)}, HOLD-BACK ${seconds(holdBack)}, `
+                    + `parts of ${seconds(partTarget)}, rate ${video.playbackRate.toFixed(2)}, `
+                    + `stalls ${hls.latencyController?.stallCount ?? '-'}, waited ${globalThis.waits} times`;
+            })()
+            """
+        )
+        return said.string ?? "nothing"
+    }
+}
+
+/// The file of hls.js; an option group of every command that plays by it.
+struct HLSJSFile: ParsableArguments {
+    @Option(help: "The file of hls.js (its UMD build, a script that leaves Hls), for Chromium to play with.")
+    var hlsJs: String?
+
+    /// The source of the script; nil when the option is omitted.
+    var script: String? {
+        get throws { try hlsJs.map { try String(contentsOfFile: $0, encoding: .utf8) } }
     }
 }

@@ -2,19 +2,20 @@ import FootlightTesting
 import Foundation
 import Glibc
 import Media
+import TestSupport
 
-/// Lets players watch a room, and looks at what they decoded and as what they were counted.
+/// Runs players in a room, and checks what they decoded and how they were counted.
 struct PlayerRun {
     private let gateway: GatewayProcess
     private let room: String
     private let folder: String
 
-    /// Pictures of those due that must be there: a player starts a while after its first request.
-    private static let leastPictures = 0.4
-    /// What is quieter is silence, in dB.
+    /// The minimum share of the frames due: a player starts some time after its first request.
+    private static let minimumFrameShare = 0.4
+    /// The level below which audio is silent, in dB.
     private static let silence = -60.0
 
-    /// - Parameter folder: What players decode is left below it.
+    /// - Parameter folder: The parent of the folders for the players' decoded files.
     init(_ gateway: GatewayProcess, room: String, folder: String) {
         self.gateway = gateway
         self.room = room
@@ -22,73 +23,77 @@ struct PlayerRun {
     }
 
     func run(_ trial: PlayerTrial, _ seconds: Int) async -> PlayerOutcome {
-        await judged(trial.way, trial.client, due: seconds * PlayerTrial.stillsPerSecond) { count in
-            guard Self.isThere(trial.tool) else { throw ToolFailure("\(trial.tool) is not installed") }
-            let place = try makeFolder(trial.name)
+        await evaluate(trial.method, trial.client, due: seconds * PlayerTrial.stillsPerSecond) { count in
+            guard Self.isInstalled(trial.tool) else { throw ToolFailure("\(trial.tool) is not installed") }
+            let folderPath = try makeFolder(trial.name)
             let start = Date()
-            let child = try ChildProcess(call(trial, place), environment: ["HOME": place], logFolder: place)
+            let child = try ChildProcess(
+                command(trial, folderPath),
+                environment: ["HOME": folderPath],
+                logFolder: folderPath
+            )
             defer { child.end() }
             _ = try await eventually(within: .seconds(seconds + 15), every: .milliseconds(250)) {
-                _ = try await count.look()
+                _ = try await count.poll()
                 return !child.isRunning
             }
             child.end()
-            if trial.isRecorder { try await PlayedMedia.decode("\(place)/out.flv", to: place) }
-            return try await PlayedMedia(in: place, since: trial.isRecorder ? nil : start, every: trial.stride)
+            if trial.isRecorder { try await PlayedMedia.decode("\(folderPath)/out.flv", to: folderPath) }
+            return try await PlayedMedia(in: folderPath, since: trial.isRecorder ? nil : start, every: trial.stride)
         }
     }
 
     func run(_ trial: BrowserTrial, _ seconds: Int) async -> PlayerOutcome {
-        // Thirty pictures a second, all of them counted.
-        await judged(trial.way, "web", due: seconds * 30) { count in
-            guard Self.isThere("chromium") else { throw ToolFailure("chromium is not installed") }
-            let place = try makeFolder("Chromium \(trial.name)")
+        // Thirty frames per second, all of them counted.
+        await evaluate(trial.method, "web", due: seconds * 30) { count in
+            guard Self.isInstalled("chromium") else { throw ToolFailure("chromium is not installed") }
+            let folderPath = try makeFolder("Chromium \(trial.name)")
             let media = try await trial.play(
                 room: room,
                 gateway,
                 seconds: seconds,
-                still: "\(place)/page.png",
-                look: { _ = try await count.look() }
+                still: "\(folderPath)/page.png",
+                poll: { _ = try await count.poll() }
             )
-            guard try await PlayedMedia.spread(of: "\(place)/page.png") > 10 else {
+            guard try await PlayedMedia.spread(of: "\(folderPath)/page.png") > 10 else {
                 throw ToolFailure("the page shows nothing")
             }
             return media
         }
     }
 
-    private func judged(
-        _ way: PlayerTrial.Way,
+    private func evaluate(
+        _ method: PlayerTrial.Method,
         _ client: String,
         due: Int,
         _ play: (inout PlayerCount) async throws -> PlayedMedia
     ) async -> PlayerOutcome {
         var outcome = PlayerOutcome()
         do {
-            var others = try await PlayerCount(of: way, room: room, gateway)
+            var others = try await PlayerCount(of: method, room: room, gateway)
             let isFree = try await eventually(within: .seconds(40), every: .milliseconds(250)) {
-                try await others.look() == 0
+                try await others.poll() == 0
             }
-            guard isFree else { throw ToolFailure("somebody else watches by \(way.rawValue)") }
-            var count = try await PlayerCount(of: way, room: room, gateway)
+            guard isFree else { throw ToolFailure("another viewer watches by \(method.rawValue)") }
+            var count = try await PlayerCount(of: method, room: room, gateway)
             let media = try await play(&count)
             outcome.media = media
-            if way == .rtmp || way == .flv {
+            if method == .rtmp || method == .flv {
                 let end = MonotonicTime.now()
-                let isGone = try await eventually(within: .seconds(3)) { try await count.look() == 0 }
+                let isGone = try await eventually(within: .seconds(3)) { try await count.poll() == 0 }
                 outcome.goneAfter = isGone ? MonotonicTime.now().seconds(since: end) : nil
                 if !isGone { outcome.faults.append("is still counted") }
             }
             outcome.sessions = try await count.newSessions()
             (outcome.most, outcome.joins) = (count.most, count.joins)
-            if media.pictures.good < Int(Double(due) * Self.leastPictures) { outcome.faults.append("too few pictures") }
-            if media.pictures.good < media.pictures.all { outcome.faults.append("pictures of one colour") }
-            if media.level ?? -200 < Self.silence { outcome.faults.append("no sound") }
+            if media.frames.good < Int(Double(due) * Self.minimumFrameShare) { outcome.faults.append("too few frames") }
+            if media.frames.good < media.frames.all { outcome.faults.append("frames of one colour") }
+            if media.level ?? -200 < Self.silence { outcome.faults.append("no audio") }
             if (count.most, count.joins) != (1, 1) { outcome.faults.append("not counted once") }
-            if outcome.sessions.map(\.way) != [way.rawValue] {
-                outcome.faults.append("not \(way.rawValue) in the history")
+            if outcome.sessions.map(\.method) != [method.rawValue] {
+                outcome.faults.append("not \(method.rawValue) in the history")
             }
-            if outcome.sessions.map(\.client) != [client] { outcome.faults.append("not a player of kind \(client)") }
+            if outcome.sessions.map(\.client) != [client] { outcome.faults.append("not counted as client \(client)") }
         } catch let failure as ToolFailure {
             outcome.faults.append(failure.description.split(separator: "\n").first.map(String.init) ?? "failed")
         } catch {
@@ -104,23 +109,96 @@ struct PlayerRun {
         return path
     }
 
-    private func call(_ trial: PlayerTrial, _ place: String) throws -> [String] {
+    private func command(_ trial: PlayerTrial, _ folderPath: String) throws -> [String] {
         let url =
-            switch trial.way {
+            switch trial.method {
             case .rtmp: gateway.rtmpURL(room: room)
             case .flv: gateway.flvURL(room: room)
             case .hls, .llhls: gateway.hlsURL(room: room)
             }
-        let call = trial.call?(url, place) ?? []
-        guard trial.isUnprivileged, getuid() == 0 else { return call }
-        // It refuses to run as root.
-        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place)
-        return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + call
+        let command = trial.command?(url, folderPath) ?? []
+        guard trial.isUnprivileged, getuid() == 0 else { return command }
+        // The player refuses to run as root.
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folderPath)
+        return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + command
     }
 
-    private static func isThere(_ tool: String) -> Bool {
+    private static func isInstalled(_ tool: String) -> Bool {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let folders = path.split(separator: ":").map { String($0) } + ["/usr/sbin"]
         return folders.contains { FileManager.default.isExecutableFile(atPath: $0 + "/" + tool) }
+    }
+}
+
+/// The result of one player.
+struct PlayerOutcome {
+    var media: PlayedMedia?
+    var most = 0
+    var joins = 0
+    var sessions: [(method: String, client: String)] = []
+    /// Seconds from its end until it was no longer counted; nil when this was not measured.
+    var goneAfter: Double?
+    /// The failed checks.
+    var faults: [String] = []
+
+    var isGood: Bool { faults.isEmpty }
+
+    var cells: [String] {
+        [
+            media.map { "\($0.frames.good)/\($0.frames.all)" } ?? "-",
+            media?.level.map { $0.text(1) } ?? "-",
+            media?.join.map { $0.text(2) } ?? "-",
+            media.flatMap { $0.ages.isEmpty ? nil : ($0.ages.median / 1000).text(2) } ?? "-",
+            "\(most), \(joins) joined",
+            sessions.map { "\($0.method) \($0.client)" }.joined(separator: " + "),
+            goneAfter.map { $0.text(1) } ?? "-",
+            isGood ? "good" : faults.joined(separator: "; "),
+        ]
+    }
+}
+
+/// The gateway's counts while one player plays.
+struct PlayerCount {
+    private let gateway: GatewayProcess
+    private let room: String
+    private let method: String
+    private let joinsBefore: Int
+    private let sessionsBefore: Set<String>
+
+    /// The maximum number of concurrent viewers by this protocol.
+    private(set) var most = 0
+    /// Viewers that joined since the start of the count.
+    private(set) var joins = 0
+
+    init(of method: PlayerTrial.Method, room: String, _ gateway: GatewayProcess) async throws {
+        self.gateway = gateway
+        self.room = room
+        self.method = method.rawValue
+        joinsBefore = try await gateway.api("GET", "/v1/rooms/\(room)/viewership").json["joins"].int ?? 0
+        sessionsBefore = Set(try await Self.sessions(room, gateway).compactMap { $0["id"].string })
+    }
+
+    /// Updates the counts, and returns the number of viewers by this protocol.
+    mutating func poll() async throws -> Int {
+        let report = try await gateway.api("GET", "/v1/rooms/\(room)/viewership").json
+        let now = report["by"]["protocol"][method].int ?? -1
+        most = max(most, now)
+        joins = (report["joins"].int ?? 0) - joinsBefore
+        return now
+    }
+
+    /// Returns the new sessions of the history, once written.
+    func newSessions() async throws -> [(method: String, client: String)] {
+        var new: [JSONValue] = []
+        _ = try await eventually(within: .seconds(4), every: .milliseconds(200)) {
+            new = try await Self.sessions(room, gateway).filter { !sessionsBefore.contains($0["id"].string ?? "") }
+            return !new.isEmpty
+        }
+        return new.map { ($0["protocol"].string ?? "?", $0["client"].string ?? "?") }
+    }
+
+    private static func sessions(_ room: String, _ gateway: GatewayProcess) async throws -> [JSONValue] {
+        let path = "/v1/rooms/\(room)/viewership/sessions?page_size=10000"
+        return try await gateway.api("GET", path).json["sessions"].elements
     }
 }

@@ -1,31 +1,31 @@
 import ArgumentParser
 import Codecs
 import Egress
-import FootlightTesting
+import TestSupport
 
 struct PlayersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "players",
-        abstract: "A show that real players watch one after the other: what they decode, and as what they are counted.",
+        abstract: "Plays a show with real players, and checks what they decode and how they are counted.",
         discussion: """
-            Each player must show pictures and let sound be heard, and must be counted as one viewer, in its way and as \
-            its kind, while it plays and in the history. Fails when one does not, or is not there.
+            Each player must decode video and audio, and must be counted as one viewer, by its protocol and \
+            client class, while it plays and in the history. Fails when one does not, or is not installed.
 
-            The host's pictures say when they were taken. How long a player takes to its first picture counts from its \
-            being called, how far it is behind from the moment in the picture: to its being shown in a browser or in \
-            VLC, to its being decoded in the others, which show everything as soon as they have it.
+            The host's frames carry their capture time. The startup time of a player counts from its start, its \
+            latency from the capture: until the frame is shown in a browser or in VLC, until it is decoded in the \
+            others, which show each frame at once.
             """
     )
 
-    @Option(help: "Seconds that each plays.")
+    @Option(help: "Seconds that each player plays.")
     var seconds = 9
 
-    @Option(help: "Only players whose name holds this word, such as VLC or hls; parted by commas.")
+    @Option(help: "Only players whose name contains a word, such as VLC or hls; separated by commas.")
     var only: String?
 
     @OptionGroup var hlsJS: HLSJSFile
 
-    @Option(help: "A folder that keeps what the players decoded.")
+    @Option(help: "A folder in which to save what the players decoded.")
     var keep: String?
 
     @OptionGroup var program: GatewayProgram
@@ -38,11 +38,11 @@ struct PlayersCommand: AsyncParsableCommand {
         let gateway = try await program.start()
         defer { gateway.end() }
         try await gateway.makeRoom(Self.room)
-        let place = try await gateway.makePlace(for: "host", in: Self.room)
-        let host = TimeCodeHost(address: place.address, sound: .live)
+        let ingest = try await gateway.makeHost(for: "host", in: Self.room)
+        let host = TimeCodeHost(address: ingest.address, audioMode: .live)
         defer { host.leave() }
         try await gateway.waitUntilPlayable(Self.room)
-        // What was shown before the hosts came leaves the playlist's end.
+        // Frames from before the host joined leave the playlist's end.
         try await Task.sleep(for: .seconds(6))
 
         let scratch = try TemporaryFolder("players")
@@ -51,8 +51,8 @@ struct PlayersCommand: AsyncParsableCommand {
         var table = Table(
             "player",
             "way",
-            "pictures",
-            "sound, dB",
+            "frames",
+            "audio, dB",
             "first after, s",
             "behind, s",
             "counted",
@@ -61,36 +61,37 @@ struct PlayersCommand: AsyncParsableCommand {
             "verdict"
         )
         var failures = 0
-        func note(_ name: String, _ way: PlayerTrial.Way, _ outcome: PlayerOutcome) {
+        func report(_ name: String, _ method: PlayerTrial.Method, _ outcome: PlayerOutcome) {
             if !outcome.isGood { failures += 1 }
-            table.add([name, way.rawValue] + outcome.cells)
-            print(([name, way.rawValue] + outcome.cells).joined(separator: " | "))
+            table.add([name, method.rawValue] + outcome.cells)
+            print(([name, method.rawValue] + outcome.cells).joined(separator: " | "))
         }
-        for trial in PlayerTrial.all(seconds: seconds) where isWanted(trial.name) {
-            note(trial.player, trial.way, await PlayerRun(gateway, room: Self.room, folder: folder).run(trial, seconds))
-        }
-        for trial in try browsers() where isWanted("Chromium \(trial.name)") {
+        for trial in PlayerTrial.all(seconds: seconds) where isSelected(trial.name) {
             let run = PlayerRun(gateway, room: Self.room, folder: folder)
-            note("Chromium, \(trial.name)", trial.way, await run.run(trial, seconds))
+            report(trial.player, trial.method, await run.run(trial, seconds))
+        }
+        for trial in try browsers() where isSelected("Chromium \(trial.name)") {
+            let run = PlayerRun(gateway, room: Self.room, folder: folder)
+            report("Chromium, \(trial.name)", trial.method, await run.run(trial, seconds))
         }
         print("")
         table.printOut()
-        guard failures == 0 else { throw ToolFailure("\(failures) players did not play, or were not counted right") }
+        guard failures == 0 else { throw ToolFailure("\(failures) players failed to play, or were miscounted") }
     }
 
-    /// The ways in which a page can play.
+    /// Returns the pages of Chromium that play.
     private func browsers() throws -> [BrowserTrial] {
         var browsers = [
-            BrowserTrial(name: "watch page", way: .llhls, page: .watch),
-            BrowserTrial(name: "by itself", way: .hls, page: .native),
+            BrowserTrial(name: "watch page", method: .llhls, page: .watch),
+            BrowserTrial(name: "by itself", method: .hls, page: .native),
         ]
         if let script = try hlsJS.script {
-            browsers.append(BrowserTrial(name: "hls.js", way: .llhls, page: .hlsJS(HLSJS(script: script))))
+            browsers.append(BrowserTrial(name: "hls.js", method: .llhls, page: .hlsJS(HLSJS(script: script))))
         }
         return browsers
     }
 
-    private func isWanted(_ name: String) -> Bool {
+    private func isSelected(_ name: String) -> Bool {
         guard let only else { return true }
         return only.lowercased().split(separator: ",").contains { name.lowercased().contains($0) }
     }

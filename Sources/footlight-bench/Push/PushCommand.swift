@@ -1,21 +1,21 @@
 import ArgumentParser
 import Codecs
 import Egress
-import FootlightTesting
+import TestSupport
 
 struct PushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
-        abstract: "Processor time of one output, and what a stalled output does to the mixer's tick."
+        abstract: "Measures the processor time of one output, and the effect of a stalled output on the mixer's tick."
     )
 
     @Option(help: "Seconds of each measurement.")
     var seconds = 10
 
-    @Option(help: "How often the mixer runs with and without a stalled output.")
+    @Option(help: "Rounds of the mixer with and without a stalled output.")
     var rounds = 6
 
-    @Option(help: "Further times of gathering in milliseconds, parted by commas.")
+    @Option(help: "Further gathering times in milliseconds, separated by commas.")
     var gathering = "200,0"
 
     @Option(help: "Hosts on air while the tick is measured.")
@@ -31,7 +31,7 @@ struct PushCommand: AsyncParsableCommand {
         var free: [TickFigures] = []
         var stalled: [TickFigures] = []
         for round in 0..<rounds {
-            // Turn and turn about, so that neither always comes first.
+            // Alternate, so that neither always comes first.
             for withStall in round % 2 == 0 ? [false, true] : [true, false] {
                 let run = TickRun(clips: clips, seconds: seconds, withStalledOutput: withStall)
                 let figures = try await run.measure()
@@ -39,7 +39,7 @@ struct PushCommand: AsyncParsableCommand {
             }
         }
         print("the mixer's tick, \(hosts) hosts, milliseconds, medians of \(rounds) runs of \(seconds) s")
-        print("(woken: the program thread's latest wake-up; out: pictures out of the encoder against an even clock)\n")
+        print("(woken: the program thread's latest wake-up; out: frames out of the encoder against an even clock)\n")
         var table = Table("", "woken, latest", "out, median", "out, 99 %", "out, latest", "skipped or repeated")
         table.add(row("one output", free))
         table.add(row("one output and a stalled one", stalled))
@@ -59,8 +59,8 @@ struct PushCommand: AsyncParsableCommand {
         print("packets the stalled output dropped: \(stalled.map { "\($0.dropped)" }.joined(separator: ", "))")
     }
 
-    /// The usual output, and some that gather for longer or shorter or not at all; each beside a bare thread and socket
-    /// with as many writes.
+    /// Measures the default output, and others with a longer, shorter or no gathering time; each beside a bare thread
+    /// and socket with as many writes.
     private func printCost() async throws {
         var table = Table("sent", "CPU ms / s", "bare thread and socket")
         var usual = 0.0
@@ -72,17 +72,17 @@ struct PushCommand: AsyncParsableCommand {
             configuration.gatheredBytes = max(configuration.gatheredBytes, Int(gathering * 500_000))
             let cost = try await PushCost(seconds: seconds, configuration: configuration).live()
             let interval = gathering == 0 ? 33 : Int(gathering * 1000)
-            let floor = try PushFloor.measure(kilobits: cost.kilobits, interval: interval, seconds: seconds)
+            let baseline = try PushBaseline.measure(kilobits: cost.kilobits, interval: interval, seconds: seconds)
             let isUsual = gathering == PushConfiguration.output.gathering
             if isUsual { (usual, megabits) = (cost.milliseconds, cost.kilobits / 1000) }
-            let name = gathering == 0 ? "each picture at once" : "gathered for \((gathering * 1000).text(0)) ms"
-            table.add([name + (isUsual ? " (an output's default)" : ""), cost.milliseconds.text(2), floor.text(2)])
+            let name = gathering == 0 ? "each frame at once" : "gathered for \((gathering * 1000).text(0)) ms"
+            table.add([name + (isUsual ? " (an output's default)" : ""), cost.milliseconds.text(2), baseline.text(2)])
         }
         print("one output at \(megabits.text(2)) Mb/s to nginx-rtmp\n")
         table.printOut()
         print("\none output: \(verdict(usual, atMost: 0.4, digits: 2)) CPU ms per second")
-        let hurried = try await PushCost(seconds: seconds, configuration: PushConfiguration()).hurried()
-        print("the work of sending alone, each picture, 20 times as fast: \(hurried.milliseconds.text(2))\n")
+        let accelerated = try await PushCost(seconds: seconds, configuration: PushConfiguration()).accelerated()
+        print("the work of sending alone, each frame, 20 times as fast: \(accelerated.milliseconds.text(2))\n")
     }
 
     private func row(_ name: String, _ runs: [TickFigures]) -> [String] {

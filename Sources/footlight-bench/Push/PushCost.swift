@@ -3,8 +3,9 @@ import FootlightTesting
 import Media
 import Stage
 import Synchronization
+import TestSupport
 
-/// What one output costs the gateway: the processor time of its thread.
+/// Measures what one output costs the gateway: the processor time of its thread.
 struct PushCost {
     struct Figures {
         /// Processor milliseconds per second of media.
@@ -16,7 +17,7 @@ struct PushCost {
     let seconds: Int
     var configuration = PushConfiguration.output
 
-    /// Each packet sent at its time, as in a live program.
+    /// Measures with each packet sent at its time, as in a live program.
     func live() async throws -> Figures {
         try await withConnectedPush { push, clip in
             let feed = try LiveFeed(clip) { push.receive($0) }
@@ -29,8 +30,9 @@ struct PushCost {
         }
     }
 
-    /// Twenty times as fast: the work of sending alone, without what waking up thirty times a second costs the system.
-    func hurried() async throws -> Figures {
+    /// Measures at twenty times the speed: the work of sending alone, without the system's cost of thirty wake-ups a
+    /// second.
+    func accelerated() async throws -> Figures {
         try await withConnectedPush { push, clip in
             let speed: Int64 = 20
             let packets = try clip.packets
@@ -40,13 +42,13 @@ struct PushCost {
             let start = MonotonicTime.now()
             let rounds = Int64(max(seconds * Int(speed) / clip.seconds, 1))
             for round in 1...rounds {
-                // Lumps of a fifth of a second of media, far from where the queue drops.
-                var lump: Int64 = 0
+                // Batches of a fifth of a second of media, well below the level at which the queue drops.
+                var batch: Int64 = 0
                 for var packet in packets where !packet.isConfiguration {
                     packet.timestamp += round * Int64(clip.seconds) * 1000
-                    if packet.timestamp / 200 != lump {
-                        lump = packet.timestamp / 200
-                        let due = start.advanced(milliseconds: (lump - Int64(clip.seconds) * 5) * 200 / speed)
+                    if packet.timestamp / 200 != batch {
+                        batch = packet.timestamp / 200
+                        let due = start.advanced(milliseconds: (batch - Int64(clip.seconds) * 5) * 200 / speed)
                         let wait = due.seconds(since: .now())
                         if wait > 0 { try await Task.sleep(for: .seconds(wait)) }
                     }
@@ -93,11 +95,11 @@ struct PushCost {
         var bytes: UInt64
     }
 
-    /// The thread's account right after it was brought up to date, which happens once a second.
+    /// Returns the thread's processor time right after its update, which happens once a second.
     private func nextReading(_ push: RTMPPush) async throws -> Reading {
         let before = push.cpuSeconds
         guard try await eventually(within: .seconds(5), every: .milliseconds(2), { push.cpuSeconds != before }) else {
-            throw ToolFailure("the output's thread does not account for its time")
+            throw ToolFailure("the output's thread does not update its processor time")
         }
         return Reading(moment: .now(), used: push.cpuSeconds, bytes: push.status.bytesSent)
     }

@@ -1,27 +1,27 @@
 import Egress
-import FootlightTesting
 import Media
 import Mixer
 import Stage
 import Synchronization
+import TestSupport
 
-/// A live program with one healthy output and, if wanted, one whose server stands still.
+/// Measures a live program with one healthy output and, optionally, one whose server is stopped.
 struct TickRun {
     let clips: [Clip]
     let seconds: Int
     let withStalledOutput: Bool
 
-    /// When each picture came, minus its timestamp, in milliseconds.
+    /// Arrival time minus timestamp of each frame, in milliseconds.
     private final class Delays: Sendable {
         private let values = Mutex<[Double]>([])
 
-        func note(_ packet: MediaPacket) {
-            guard case .picture = packet.content else { return }
+        func record(_ packet: MediaPacket) {
+            guard case .video = packet.content else { return }
             let delay = Double(MonotonicTime.now().nanoseconds) / 1e6 - Double(packet.timestamp)
             values.withLock { $0.append(delay) }
         }
 
-        func take() -> [Double] {
+        func drain() -> [Double] {
             values.withLock { values in
                 defer { values = [] }
                 return values
@@ -37,7 +37,7 @@ struct TickRun {
         let delays = Delays()
         let isStalledUsed = withStalledOutput
         let mixer = try ProgramMixer(configuration: ProgramConfiguration()) { packet in
-            delays.note(packet)
+            delays.record(packet)
             healthy.receive(packet)
             if isStalledUsed { stalled.receive(packet) }
         }
@@ -49,7 +49,7 @@ struct TickRun {
             mixer.stop()
             healthy.stop()
             stalled.stop()
-            // A stopped process does not die before it goes on.
+            // A stopped process does not terminate until it is resumed.
             stalledServer.resume()
             stalledServer.stop()
             healthyServer.stop()
@@ -59,18 +59,18 @@ struct TickRun {
             try await stalled.waitUntilConnected()
             stalledServer.pause()
         }
-        // Past the beginning, when codecs and caches are cold.
+        // After the start, when codecs and caches are cold.
         try await Task.sleep(for: .seconds(1))
-        _ = delays.take()
+        _ = delays.drain()
         let before = mixer.statistics
         try await Task.sleep(for: .seconds(seconds))
         let after = mixer.statistics
-        let raw = delays.take()
+        let raw = delays.drain()
         let earliest = raw.min() ?? 0
         return TickFigures(
             late: Samples(raw.map { $0 - earliest }),
             latestWake: after.largestLateness,
-            missed: after.lateTicks + after.skippedPictures - before.lateTicks - before.skippedPictures,
+            missed: after.lateTicks + after.skippedFrames - before.lateTicks - before.skippedFrames,
             dropped: stalled.status.droppedFrames
         )
     }
@@ -93,4 +93,16 @@ struct TickRun {
             return try LiveFeed(clip) { input.receive($0, arrival: .now()) }
         }
     }
+}
+
+/// The regularity of the frames from the mixer, in milliseconds.
+struct TickFigures {
+    /// The lateness of each frame relative to the earliest one, by its timestamp.
+    var late = Samples()
+    /// The largest lateness of the program thread's wake-ups.
+    var latestWake = 0.0
+    /// Frames skipped or repeated because a thread was late.
+    var missed: Int64 = 0
+    /// Packets that the stalled output dropped.
+    var dropped: UInt64 = 0
 }

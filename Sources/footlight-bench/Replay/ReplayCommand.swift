@@ -6,9 +6,9 @@ import Stage
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Makes a program again from a recording of its arrivals, and says what became of each host.",
+        abstract: "Renders a program from a recording of its arrivals, and prints the statistics of each host.",
         discussion: """
-            A recording is made by a mixer that is started with --record-arrivals FILE. The fingerprints are the same in \
+            A recording is made by a mixer started with --record-arrivals FILE. The fingerprints are the same in \
             every run, for the same recording and the same version of the program.
             """
     )
@@ -25,8 +25,8 @@ struct ReplayCommand: ParsableCommand {
                 + "\(replay.packets) packets in \(replay.seconds.text(1)) s"
         )
         let (fingerprint, statistics) = try replay.fingerprint()
-        print("pictures \(fingerprint.pictures), fingerprint \(hexadecimal(fingerprint.picture))")
-        print("samples \(fingerprint.samples), fingerprint \(hexadecimal(fingerprint.sound))\n")
+        print("frames \(fingerprint.frames), fingerprint \(hexadecimal(fingerprint.video))")
+        print("samples \(fingerprint.samples), fingerprint \(hexadecimal(fingerprint.audio))\n")
         var table = Table("host", "ppm", "buffer ms", "late", "dropped", "repeated", "gaps", "skips", "leaps", "steps")
         for host in statistics.hosts {
             table.add([
@@ -34,11 +34,11 @@ struct ReplayCommand: ParsableCommand {
                 host.driftPartsPerMillion.text(1),
                 host.buffer.text(1),
                 "\(host.late)",
-                "\(host.packetsDropped + host.picturesDropped)",
-                "\(host.picturesRepeated)",
-                "\(host.soundGaps)",
-                "\(host.soundSkips)",
-                "\(host.timestampLeaps)",
+                "\(host.packetsDropped + host.framesDropped)",
+                "\(host.framesRepeated)",
+                "\(host.audioGaps)",
+                "\(host.audioSkips)",
+                "\(host.timestampDiscontinuities)",
                 "\(host.offsetSteps)",
             ])
         }

@@ -1,15 +1,15 @@
-import FootlightTesting
 import Media
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestSupport
 
-/// Open event streams, each on a connection of its own, that take the delay of every time-stamped event.
+/// Open event streams, each on its own connection, that measure the delay of every time-stamped event.
 final class EventReaders: Sendable {
     struct Figures: Sendable {
-        /// Milliseconds.
+        /// The delays in milliseconds.
         var delays = Samples()
-        /// Streams that ended by themselves.
+        /// Streams that the gateway closed.
         var ended = 0
     }
 
@@ -21,7 +21,7 @@ final class EventReaders: Sendable {
         state.withLock { $0 = Figures() }
     }
 
-    /// Opens one member's stream; returns when it is granted.
+    /// Opens one member's stream; returns when the response has arrived.
     func open(_ member: RoomMember, port: Int, token: String, group: any EventLoopGroup) async throws {
         let request = """
             GET \(member.eventsPath) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAuthorization: Bearer \(token)\r\n\
@@ -31,7 +31,7 @@ final class EventReaders: Sendable {
         let channel = try await ClientBootstrap(group: group)
             .channelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Reader(readers: self, opened: opened))
+                    try channel.pipeline.syncOperations.addHandler(EventStreamHandler(readers: self, opened: opened))
                 }
             }
             .connect(host: "127.0.0.1", port: port).get()
@@ -39,25 +39,25 @@ final class EventReaders: Sendable {
         try await opened.futureResult.get()
     }
 
-    fileprivate func take(_ delays: [Double]) {
+    fileprivate func add(_ delays: [Double]) {
         state.withLock { state in
             for delay in delays { state.delays.add(delay) }
         }
     }
 
-    fileprivate func tellEnd() {
+    fileprivate func recordEnd() {
         state.withLock { $0.ended += 1 }
     }
 }
 
-/// One connection; an event is complete at its empty line, whatever the chunks.
-private final class Reader: ChannelInboundHandler {
+/// Reads one event stream; an event is complete at its line break, whatever the chunks.
+private final class EventStreamHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let readers: EventReaders
     private let opened: EventLoopPromise<Void>
     private var isOpen = false
-    /// What came behind the last line break.
+    /// The bytes after the last line break.
     private var rest = ByteBuffer()
 
     init(readers: EventReaders, opened: EventLoopPromise<Void>) {
@@ -84,11 +84,21 @@ private final class Reader: ChannelInboundHandler {
         rest.discardReadBytes()
         var delays: [Double] = []
         TimeStampedName.scan(lines.readableBytesView) { delays.append(now.seconds(since: $0) * 1000) }
-        if !delays.isEmpty { readers.take(delays) }
+        if !delays.isEmpty { readers.add(delays) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         if !isOpen { opened.fail(ToolFailure("an event stream ended at once")) }
-        readers.tellEnd()
+        readers.recordEnd()
     }
+}
+
+/// One participant of one room, as its event stream and its heartbeats identify it.
+struct RoomMember: Sendable {
+    let room: String
+    let identity: String
+    let session: String
+
+    var path: String { "/v1/rooms/\(room)/participants/\(identity)" }
+    var eventsPath: String { "/v1/rooms/\(room)/events?participant=\(identity)&session_id=\(session)" }
 }

@@ -1,19 +1,19 @@
 import ArgumentParser
 import Codecs
 import Egress
-import FootlightTesting
 import Foundation
 import Media
 import NIOCore
 import NIOPosix
+import TestSupport
 
 struct SoakCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "soak",
-        abstract: "A whole show for as long as one likes: hosts come and go, one output is bad, people watch.",
+        abstract: "Runs a show of any duration, in which hosts join and leave and one output is faulty.",
         discussion: """
-            Fails unless nobody who watches is ever let go or waits for a picture, the pictures move and the sound never \
-            breaks off, the good output loses nothing, no mixer is started again, and memory stays as it was after the \
+            Fails unless no viewer is disconnected or waits for a frame, the video changes and the audio never \
+            stops, the good output loses nothing, no mixer is restarted, and memory stays as it was after the \
             first quarter.
             """
     )
@@ -21,16 +21,16 @@ struct SoakCommand: AsyncParsableCommand {
     @Option(help: "Minutes.")
     var minutes = 30.0
 
-    @Option(help: "Hosts, 2 to 12; all but the first come and go.")
+    @Option(help: "Hosts, 2 to 12; all but the first join and leave.")
     var hosts = 4
 
     @Option(help: "Viewers of each kind: RTMP, HTTP-FLV, HLS.")
     var viewers = 3
 
-    @Flag(help: "A program of 640x360, for a machine that is short of time.")
+    @Flag(help: "A program of 640x360, for a slow machine.")
     var small = false
 
-    @Option(help: "Busy loops beside the show from its first sixth to its half, which take its processor time away.")
+    @Option(help: "Busy loops that compete for processor time from the show's first sixth to its half.")
     var steal = 0
 
     @OptionGroup var program: GatewayProgram
@@ -49,31 +49,31 @@ struct SoakCommand: AsyncParsableCommand {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let audience = SoakAudience(viewers, room: "soak", gateway, group: group)
         var log = SoakLog(gateway: gateway, every: max(10, minutes * 60 / 30))
-        var thief = SoakThief(steal, of: minutes * 60, room: "soak", gateway)
-        defer { thief.end() }
+        var cpuLoad = SoakCPULoad(steal, of: minutes * 60, room: "soak", gateway)
+        defer { cpuLoad.end() }
         let start = MonotonicTime.now()
         while MonotonicTime.now().seconds(since: start) < minutes * 60 {
             let second = MonotonicTime.now().seconds(since: start)
-            try await thief.tick(at: second)
+            try await cpuLoad.tick(at: second)
             try await show.tick(at: second)
             try await outputs.tick(at: second)
             try await log.tick(at: second, hosts: show.onAir, outputs, audience)
             try await Task.sleep(for: .seconds(1))
         }
-        let rest = audience.faults + thief.faults + (try await outputs.faults(isStarved: steal > 0))
+        let rest = audience.faults + cpuLoad.faults + (try await outputs.faults(isStarved: steal > 0))
         var faults = log.faults(isStarved: steal > 0) + rest
-        // Hosts that get no time do not send in time, which is no fault of the show.
-        if audience.ear.faults > 0, steal == 0 { faults.append("the sound broke off") }
-        if steal == 0 { faults += audience.eye.faults(seconds: minutes * 60) }
-        print(audience.ear.summary)
-        print(audience.eye.summary)
+        // Hosts without processor time send late, which is no fault of the show.
+        if audience.audioMonitor.faults > 0, steal == 0 { faults.append("the audio stopped") }
+        if steal == 0 { faults += audience.videoMonitor.faults(seconds: minutes * 60) }
+        print(audience.audioMonitor.summary)
+        print(audience.videoMonitor.summary)
         await audience.leave()
         show.end()
         gateway.end()
         try await group.shutdownGracefully()
         guard faults.isEmpty else {
-            throw ToolFailure("the show was not without a fault", log: faults.joined(separator: "\n"))
+            throw ToolFailure("the show had faults", log: faults.joined(separator: "\n"))
         }
-        print("\nnobody who watched was let go, the good output lost nothing, memory stayed flat")
+        print("\nno viewer was disconnected, the good output lost nothing, memory stayed flat")
     }
 }

@@ -1,6 +1,6 @@
-import FootlightTesting
+import TestSupport
 
-/// What is looked at again and again during a show, printed as it comes.
+/// Periodic measurements during a show, printed one line each.
 struct SoakLog {
     private struct Memory {
         let second: Double
@@ -8,9 +8,9 @@ struct SoakLog {
         let mixer: Int
     }
 
-    /// Seconds in which everything that is kept is there.
+    /// Seconds until caches are full.
     private static let warmUp = 20.0
-    /// How much more memory is still flat: what the allocator and short queues come to, in mebibytes.
+    /// Accepted memory growth in mebibytes, by the allocator and short queues.
     private static let tolerance = 24.0
 
     private let gateway: GatewayProcess
@@ -31,13 +31,13 @@ struct SoakLog {
         )
     }
 
-    /// Prints a line when one is due.
+    /// Prints a line if one is due.
     mutating func tick(at second: Double, hosts: Int, _ outputs: SoakOutputs, _ audience: SoakAudience) async throws {
         guard second >= nextAt else { return }
         nextAt += interval
         let processes = gateway.mixers(of: "soak")
-        // What came before belongs to the start: players join where the program is, and wait for its next key picture.
-        let wait = audience.takeLongestWait()
+        // Earlier waits belong to startup: a player waits for the program's next keyframe.
+        let wait = audience.drainLongestWait()
         if mixers.isEmpty { mixers = processes } else { longestWait = max(longestWait, wait) }
         if processes != mixers { mixers.append(contentsOf: processes.filter { !mixers.contains($0) }) }
         let resident = Memory(
@@ -66,13 +66,13 @@ struct SoakLog {
         )
     }
 
-    /// What speaks against the show.
+    /// Returns the failed checks.
     ///
-    /// - Parameter isStarved: The machine had too little time, so that pictures may have come late.
+    /// - Parameter isStarved: Whether the machine had too little processor time, so that frames may have been late.
     func faults(isStarved: Bool) -> [String] {
         var faults: [String] = []
         if mixers.count != 1 { faults.append("there were \(mixers.count) mixers") }
-        if longestWait > 1, !isStarved { faults.append("a viewer waited \(longestWait.text(2)) s for a picture") }
+        if longestWait > 1, !isStarved { faults.append("a viewer waited \(longestWait.text(2)) s for a frame") }
         if miscounts > memory.count / 10 { faults.append("the count of viewers was wrong \(miscounts) times") }
         for (name, value) in [("gateway", \Memory.gateway), ("mixer", \.mixer)] {
             let (early, late) = (mean(0.25..<0.5, value), mean(0.75..<1, value))
@@ -82,7 +82,7 @@ struct SoakLog {
         return faults
     }
 
-    /// Mebibytes over a part of the show.
+    /// Returns the mean memory in mebibytes over a part of the show.
     private func mean(_ part: Range<Double>, _ value: KeyPath<Memory, Int>) -> Double {
         let end = memory.last?.second ?? 0
         let meant = memory.filter { part.contains($0.second / (end + 1)) }

@@ -2,7 +2,7 @@ import Media
 import NIOPosix
 import Synchronization
 
-/// Prompt viewers who were there before, and the longest time for which a picture did not come to one of them.
+/// Viewers that joined before the storm, and the longest interval without a frame at one of them.
 final class GapProbe: Sendable {
     private struct State {
         var last: [Int: MonotonicTime] = [:]
@@ -16,8 +16,8 @@ final class GapProbe: Sendable {
     init(_ servers: [MediaServer], count: Int, group: MultiThreadedEventLoopGroup) {
         for number in 0..<count {
             let player = servers[number % servers.count].player(group: group) { [self] packet, arrival in
-                guard case .picture = packet.content else { return }
-                note(number, arrival)
+                guard case .video = packet.content else { return }
+                record(number, arrival)
             } onEnd: { [self] in
                 state.withLock { $0.ended += 1 }
             }
@@ -26,7 +26,7 @@ final class GapProbe: Sendable {
         }
     }
 
-    private func note(_ number: Int, _ arrival: MonotonicTime) {
+    private func record(_ number: Int, _ arrival: MonotonicTime) {
         state.withLock { state in
             if let last = state.last[number] {
                 state.longest = max(state.longest, arrival.seconds(since: last) * 1000)
@@ -35,8 +35,8 @@ final class GapProbe: Sendable {
         }
     }
 
-    /// Milliseconds, since the last time this was asked; a viewer for whom nothing comes any more is seen too.
-    func takeLongest() -> Double {
+    /// Returns the longest interval since the last call in milliseconds, including the current one of each viewer.
+    func drainLongest() -> Double {
         let now = MonotonicTime.now()
         return state.withLock { state in
             defer { state.longest = 0 }
@@ -44,10 +44,10 @@ final class GapProbe: Sendable {
         }
     }
 
-    /// How many were sent away.
+    /// The number of viewers whose connection ended.
     var ended: Int { state.withLock { $0.ended } }
 
-    /// Lets all leave.
+    /// Disconnects all viewers.
     func stop() {
         for player in players.withLock({ $0 }) { player.stop() }
         players.withLock { $0 = [] }

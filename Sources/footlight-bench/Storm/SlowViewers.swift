@@ -2,19 +2,19 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Viewers who do not take what they asked for.
+/// Viewers that do not read what they requested.
 final class SlowViewers: Sendable {
-    /// In which way.
+    /// The behaviour of a slow viewer.
     enum Kind: String, CaseIterable {
         /// Reads nothing at all.
         case neverReading = "never reading"
-        /// Reads a byte at a time, ten a second.
+        /// Reads one byte at a time, ten per second.
         case oneByte = "a byte at a time"
-        /// Vanished: nothing that is sent to it arrives, and nobody says so.
+        /// Vanished without closing: packets to the viewer are dropped.
         case halfOpen = "half open"
     }
 
-    /// Bytes that the system takes in for one of them.
+    /// The size of the receive buffer in bytes.
     private static let buffer: Int32 = 4096
     /// SO_ATTACH_FILTER of socket(7).
     private static let attachFilter: Int32 = 26
@@ -28,7 +28,7 @@ final class SlowViewers: Sendable {
         self.kind = kind
         sockets = try (0..<count).map { _ in
             let socket = try ViewerSocket.connect(port: server.viewerPort, receiveBuffer: Self.buffer)
-            try ViewerSocket.ask(server.dialogue, on: socket)
+            try ViewerSocket.requestStream(server.dialogue, on: socket)
             return socket
         }
         Thread.detachNewThread {
@@ -37,7 +37,7 @@ final class SlowViewers: Sendable {
         }
     }
 
-    /// Lets all leave; called once.
+    /// Disconnects all viewers; called once.
     func leave() {
         isStopped.store(true, ordering: .relaxed)
         hasEnded.wait()
@@ -46,7 +46,7 @@ final class SlowViewers: Sendable {
 
     private func run() {
         if kind == .halfOpen {
-            // Long enough for the stream to have begun.
+            // Long enough for the stream to have started.
             Thread.sleep(forTimeInterval: 0.5)
             for socket in sockets { Self.vanish(socket) }
         }
@@ -69,9 +69,9 @@ final class SlowViewers: Sendable {
         var steps: UnsafeMutablePointer<FilterStep>
     }
 
-    /// Every packet to the socket is dropped from now on, before TCP sees it.
+    /// Drops every further packet to the socket before TCP sees it.
     private static func vanish(_ socket: Int32) {
-        // BPF_RET | BPF_K with nothing: no byte of any packet is let through.
+        // BPF_RET | BPF_K with 0: no byte of any packet passes.
         var step = FilterStep(code: 0x06, value: 0)
         withUnsafeMutablePointer(to: &step) { step in
             var filter = Filter(length: 1, steps: step)

@@ -1,20 +1,20 @@
 import ArgumentParser
 import Codecs
-import FootlightTesting
 import Glibc
 import Media
 import Mixer
 import Stage
+import TestSupport
 
 struct TimetableCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "timetable",
-        abstract: "Hours of a whole program by a virtual clock, as fast as it goes: nothing may slip, ever.",
+        abstract: "Checks hours of a program on a virtual clock, as fast as possible: A/V sync must never drift.",
         discussion: """
-            Several hosts with clocks of their own come and go, are muted, change places, stall and set their clocks. \
-            All of it is decoded, composed, mixed and coded, and what comes out is decoded again. Fails unless times \
-            rise without a gap, every group of pictures has its length, every host's flash and beep stay within 20 ms of \
-            each other, pictures and samples are as many as the time holds, and memory stays as it was.
+            Several hosts with their own clocks join and leave, are muted, move, stall and step their clocks. \
+            All media are decoded, composed, mixed and encoded, and the program is decoded again. Fails unless \
+            timestamps increase without a gap, every GOP has its length, every host's flash and beep stay within 20 ms \
+            of each other, the numbers of frames and samples match the duration, and memory stays as it was.
             """
     )
 
@@ -24,10 +24,10 @@ struct TimetableCommand: ParsableCommand {
     @Option(help: "Hosts, 3 to 5.")
     var hosts = 4
 
-    @Option(help: "Pictures a second.")
+    @Option(help: "Frames per second.")
     var rate = 30
 
-    /// How much more memory is still flat, in mebibytes.
+    /// The accepted memory growth in mebibytes.
     private static let tolerance = 8.0
 
     func run() throws {
@@ -50,7 +50,7 @@ struct TimetableCommand: ParsableCommand {
         try show.run(to: end) { minute in
             memory.append(Double(RunningProcess.residentBytes(of: getpid()) ?? 0) / 1_048_576)
             guard minute % 10 == 0 || hours < 0.5 else { return }
-            let (distance, delays) = check.takeWorst()
+            let (distance, delays) = check.drainWorst()
             let places = delays.map { "\($0.lowerBound.text(1)) to \($0.upperBound.text(1))" } ?? "-"
             let wall = MonotonicTime.now().seconds(since: began).text(1)
             print(minute, distance.text(1), places, (memory.last ?? 0).text(1), wall, separator: " | ")
@@ -60,15 +60,15 @@ struct TimetableCommand: ParsableCommand {
         guard faults.isEmpty else { throw failure(faults) }
         let wall = MonotonicTime.now().seconds(since: began)
         print(
-            "\n\(hours.text(2)) hours in \(wall.text(0)) s: nothing slipped, \(check.counts.flashes) flashes looked at"
+            "\n\(hours.text(2)) hours in \(wall.text(0)) s: no drift, \(check.counts.flashes) flashes compared"
         )
     }
 
     private func failure(_ faults: [String]) -> ToolFailure {
-        ToolFailure("the program is not as it has to be", log: faults.joined(separator: "\n"))
+        ToolFailure("the program failed its checks", log: faults.joined(separator: "\n"))
     }
 
-    /// As many pictures and samples as the time holds, but for what the coders have not given out yet.
+    /// Checks that there are as many frames and samples as the time holds, except for the encoders' delay.
     private func count(
         _ check: ProgramCheck,
         _ statistics: MixerStatistics,
@@ -76,23 +76,25 @@ struct TimetableCommand: ParsableCommand {
         _ configuration: ProgramConfiguration
     ) -> [String] {
         var faults: [String] = []
-        let wanted = Int64(end / 1000 * Double(rate)) + 1
-        let (pictures, sounds, flashes) = check.counts
-        print("pictures \(pictures) of \(wanted), samples \(sounds * 1024) of \(Int64(end * 48))")
-        if statistics.pictures != wanted { faults.append("\(statistics.pictures) pictures were made of \(wanted)") }
-        let left = (wanted - pictures, Int64(end * 48) - sounds * 1024)
-        if !(0...3).contains(left.0) || !(-2048...6144).contains(left.1) {
-            faults.append("\(left.0) pictures and \(left.1) samples are missing at the end")
+        let expectedCount = Int64(end / 1000 * Double(rate)) + 1
+        let (frames, audioFrames, flashes) = check.counts
+        print("frames \(frames) of \(expectedCount), samples \(audioFrames * 1024) of \(Int64(end * 48))")
+        if statistics.frames != expectedCount {
+            faults.append("\(statistics.frames) frames were rendered of \(expectedCount)")
         }
-        if statistics.skippedPictures + statistics.lateTicks + statistics.jumps + statistics.encodeErrors > 0 {
-            faults.append("pictures were left out: \(statistics)")
+        let left = (expectedCount - frames, Int64(end * 48) - audioFrames * 1024)
+        if !(0...3).contains(left.0) || !(-2048...6144).contains(left.1) {
+            faults.append("\(left.0) frames and \(left.1) samples are missing at the end")
+        }
+        if statistics.skippedFrames + statistics.lateTicks + statistics.jumps + statistics.encodeErrors > 0 {
+            faults.append("frames were skipped: \(statistics)")
         }
         let least = Int(end / 1000 * 1.5)
-        if flashes < least { faults.append("only \(flashes) flashes could be looked at, of \(least)") }
+        if flashes < least { faults.append("only \(flashes) flashes could be compared, of \(least)") }
         return faults
     }
 
-    /// Memory after the first minutes, and at the end.
+    /// Checks the memory growth from the second eighth to the last quarter.
     private func grown(_ memory: [Double]) -> [String] {
         guard memory.count >= 8 else { return [] }
         let early = memory[(memory.count / 8)..<(memory.count / 4)].max() ?? 0

@@ -3,19 +3,19 @@ import Media
 import Mixer
 import Stage
 
-/// A whole program by a virtual clock, with hosts who come and go by a timetable of ten minutes, over and over.
+/// A program on a virtual clock, whose hosts join and leave by a repeated timetable of ten minutes.
 final class TimetableShow {
     /// The length of the timetable in milliseconds.
     private static let round = 600_000.0
-    /// What the first hour's leaps are for each of the hosts that have them, milliseconds; odd hours go back again.
-    private static let leaps: [Int64] = [3_600_000, -10_000]
+    /// The clock steps of the first hosts in even hours, in milliseconds; odd hours reverse them.
+    private static let clockSteps: [Int64] = [3_600_000, -10_000]
 
     private let configuration: ProgramConfiguration
     private let renderer: ProgramRenderer
     private let check: ProgramCheck
     private var hosts: [TimetableHost]
     private var events: [(time: Double, event: () -> Void)] = []
-    /// Who has a tile, in order.
+    /// The hosts with a tile, in order.
     private var shown: [Int] = []
     private var muted: Set<Int> = []
 
@@ -23,9 +23,9 @@ final class TimetableShow {
     init(hosts count: Int, configuration: ProgramConfiguration, check: ProgramCheck) throws {
         self.configuration = configuration
         self.check = check
-        renderer = try ProgramRenderer(configuration: configuration, encoderOptions: "") { check.take($0) }
+        renderer = try ProgramRenderer(configuration: configuration, encoderOptions: "") { check.receive($0) }
         let clocks = [200.0, -200, 120, -60, 0]
-        // The second one's timestamps pass the end of 32 bits after twenty minutes.
+        // The second host's timestamps wrap at 32 bits after twenty minutes.
         let origins: [Int64] = [0, (1 << 32) - 1_200_000, 1 << 24, 5_000_000, 0]
         hosts = try (0..<min(max(count, 3), 5)).map { number in
             try TimetableHost(
@@ -39,7 +39,7 @@ final class TimetableShow {
 
     var statistics: MixerStatistics { renderer.statistics }
 
-    /// Moves time to `end`, milliseconds; `everyMinute` is called on the way.
+    /// Advances the time to `end`, in milliseconds, and calls `everyMinute` at each minute.
     func run(to end: Double, everyMinute: (Int) throws -> Void) throws {
         for number in 0..<Int((end / Self.round).rounded(.up)) { plan(number) }
         events.sort { $0.time < $1.time }
@@ -65,7 +65,7 @@ final class TimetableShow {
         renderer.advance(to: Self.moment(end))
     }
 
-    /// Writes one round of the timetable down.
+    /// Adds the events of one repetition of the timetable.
     private func plan(_ number: Int) {
         let start = Double(number) * Self.round
         func at(_ second: Double, _ event: @escaping () -> Void) { events.append((start + second * 1000, event)) }
@@ -89,15 +89,15 @@ final class TimetableShow {
         at(280) { [self] in show(all, at: time(280), transition: 0) }
         at(320) { [self] in
             hosts[2].stall(time(320)..<time(332))
-            check.excuse(hosts[2].name, time(320)..<time(336))
+            check.ignore(hosts[2].name, time(320)..<time(336))
         }
-        // Once an hour, in the first round of it.
+        // Once an hour, in its first repetition.
         guard number % 6 == 0 else { return }
-        for (host, leap) in Self.leaps.enumerated() {
+        for (host, step) in Self.clockSteps.enumerated() {
             let second = 400 + 20 * Double(host)
             at(second) { [self] in
-                hosts[host].leap(number / 6 % 2 == 0 ? leap : -leap)
-                check.excuse(hosts[host].name, time(second)..<time(second) + 2000)
+                hosts[host].stepClock(number / 6 % 2 == 0 ? step : -step)
+                check.ignore(hosts[host].name, time(second)..<time(second) + 2000)
             }
         }
     }
@@ -105,7 +105,7 @@ final class TimetableShow {
     private func enter(_ guests: [Int], at time: Double) {
         for guest in guests {
             hosts[guest].join(renderer.addHost(hosts[guest].name), at: time)
-            check.excuse(hosts[guest].name, time..<time + 3000)
+            check.ignore(hosts[guest].name, time..<time + 3000)
         }
         show(shown + guests, at: time, transition: 300)
     }
@@ -121,9 +121,9 @@ final class TimetableShow {
         show(shown, at: time, transition: 0)
     }
 
-    /// Shows these, in this order, and lets all be heard who are on the air and not muted.
-    private func show(_ wanted: [Int], at time: Double, transition: Int) {
-        shown = wanted.filter { hosts[$0].isOnAir }
+    /// Shows the hosts in this order, with the audio of all that are on air and not muted.
+    private func show(_ requested: [Int], at time: Double, transition: Int) {
+        shown = requested.filter { hosts[$0].isOnAir }
         let rectangles = GridLayout.rectangles(
             count: shown.count,
             width: configuration.width,
@@ -141,25 +141,25 @@ final class TimetableShow {
             )
         }
         let audible = hosts.indices.filter { hosts[$0].isOnAir && !muted.contains($0) }
-        // Levels tell beeps from silence; what levelling does to them is for its own tests.
+        // Beeps are detected by level; loudness normalization has its own tests.
         renderer.apply(
             Scene(
                 tiles: tiles,
                 audible: Set(audible.map { hosts[$0].name }),
                 transition: transition,
-                sound: SoundScene(isLevelling: false)
+                audio: AudioScene(isLevelling: false)
             )
         )
-        let places = zip(shown, rectangles).map { host, tile in
-            ProgramCheck.Place(
+        let expected = zip(shown, rectangles).map { host, tile in
+            ProgramCheck.ExpectedTile(
                 host: hosts[host],
-                // Where neither a name nor a badge lies.
+                // Clear of name labels and badges.
                 x: tile.x + tile.width * 3 / 4,
                 y: tile.y + tile.height / 4,
                 isAudible: !muted.contains(host)
             )
         }
-        check.show(places, from: time)
+        check.show(expected, from: time)
     }
 
     private static func moment(_ milliseconds: Double) -> MonotonicTime {

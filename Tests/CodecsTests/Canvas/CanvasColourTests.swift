@@ -1,9 +1,10 @@
 import Codecs
 import Media
 import NIOCore
+import TestSupport
 import Testing
 
-@Suite("Colours on the canvas")
+@Suite("Colours on the canvas", .enabled(if: TestRun.isFull))
 struct CanvasColourTests {
     @Test("a colour survives the way to limited BT.709 and back")
     func roundTrip() {
@@ -71,9 +72,9 @@ struct CanvasColourTests {
             "-color_range",
             tagging.range
         )
-        let picture = try #require(try pictures(of: video.pictures, configuration: video.videoConfiguration).first)
-        #expect(picture.isFullRange == (tagging.range == "pc"))
-        let canvas = try canvas(showing: picture)
+        let frame = try #require(try decodedFrames(of: video.frames, configuration: video.videoConfiguration).first)
+        #expect(frame.isFullRange == (tagging.range == "pc"))
+        let canvas = try canvas(showing: frame)
         for (index, colour) in Self.colours.enumerated() {
             let inner = PixelRectangle(x: index * 80 + 16, y: 40, width: 48, height: 280)
             let shown = canvas.averageColour(of: inner)
@@ -102,8 +103,8 @@ struct CanvasColourTests {
             "-color_range",
             "pc"
         )
-        let picture = try #require(try pictures(of: video.pictures, configuration: video.videoConfiguration).first)
-        let canvas = try canvas(showing: picture)
+        let frame = try #require(try decodedFrames(of: video.frames, configuration: video.videoConfiguration).first)
+        let canvas = try canvas(showing: frame)
         for x in 0..<100 {
             let error = distance(canvas.colour(x: x, y: 30), red: 0xC8, green: 0x32, blue: 0x14)
             #expect(error <= 5, "column \(x)")

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Codecs
@@ -6,7 +7,7 @@ import Testing
     /// A canvas on which no two neighbours are alike.
     private func patterned(width: Int = 128, height: Int = 64, seed: Int = 1) throws -> Canvas {
         let canvas = try Canvas(width: width, height: height)
-        var numbers = SeededNumbers(seed: seed)
+        var numbers = SeededGenerator(seed: seed)
         for y in 0..<height {
             for x in 0..<width {
                 canvas.planes.y.at(x: x, y: y).pointee = UInt8.random(in: 16...235, using: &numbers)
@@ -19,8 +20,8 @@ import Testing
     }
 
     /// An overlay with clear, half clear and opaque parts of any colour.
-    private func overlay(width: Int = 60, height: Int = 36, seed: Int = 7) throws -> OverlayPicture {
-        var numbers = SeededNumbers(seed: seed)
+    private func overlay(width: Int = 60, height: Int = 36, seed: Int = 7) throws -> OverlayImage {
+        var numbers = SeededGenerator(seed: seed)
         var drawing = Drawing(width: width, height: height)
         for _ in 0..<12 {
             func place(_ span: Int) -> Double { Double(Int.random(in: -4..<span, using: &numbers)) + 0.3 }
@@ -34,7 +35,7 @@ import Testing
     }
 
     /// Every sample of the canvas, by the formula in plain arithmetic.
-    private func reference(_ overlay: OverlayPicture, x: Int, y: Int, opacity: Int, over canvas: Canvas) -> [[Int]] {
+    private func reference(_ overlay: OverlayImage, x: Int, y: Int, opacity: Int, over canvas: Canvas) -> [[Int]] {
         func sample(_ share: UInt8, _ alpha: UInt8, _ below: UInt8, most: Int) -> Int {
             let (share, alpha) = (Int(share), Int(alpha))
             let (part, hidden) = ((share * opacity + 128) / 256, (alpha * opacity + 128) / 256)
@@ -44,9 +45,9 @@ import Testing
         func plane(
             _ width: Int,
             _ height: Int,
-            _ below: PicturePlanes.Plane,
-            _ share: PicturePlanes.Plane,
-            _ alpha: PicturePlanes.Plane,
+            _ below: FramePlanes.Plane,
+            _ share: FramePlanes.Plane,
+            _ alpha: FramePlanes.Plane,
             at: (Int, Int),
             size: (Int, Int),
             most: Int
@@ -154,17 +155,17 @@ import Testing
         #expect((110...205).contains(edge.red) && (35...160).contains(edge.blue))
     }
 
-    @Test("what nothing is seen through becomes a picture like a host's")
-    func wholePicture() throws {
+    @Test("what nothing is seen through becomes a frame like a host's")
+    func wholeImage() throws {
         let blue = RGBAColour(red: 20, green: 60, blue: 220)
         let drawing = Drawing(width: 64, height: 32)
         let marks = [Drawing.Mark.box(drawing.bounds, cornerRadius: 0, blue)]
         let overlay = try Drawing(width: 64, height: 32, marks: marks).render()
         #expect(overlay.isOpaque)
-        let picture = try overlay.picture()
-        #expect(picture.width == 64 && picture.height == 32 && picture.matrix == .bt709 && !picture.isFullRange)
+        let frame = try overlay.makeFrame()
+        #expect(frame.width == 64 && frame.height == 32 && frame.matrix == .bt709 && !frame.isFullRange)
         let canvas = try Canvas(width: 128, height: 64)
-        try canvas.draw(picture, in: canvas.bounds)
+        try canvas.draw(frame, in: canvas.bounds)
         #expect(distance(canvas.averageColour(of: canvas.bounds), red: 20, green: 60, blue: 220) <= 3)
         #expect(!(try self.overlay().isOpaque))
     }

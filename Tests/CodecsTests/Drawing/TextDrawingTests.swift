@@ -1,14 +1,15 @@
 import Codecs
+import TestSupport
 import Testing
 
-@Suite("Text in the picture") struct TextDrawingTests {
+@Suite("Text in the frame", .enabled(if: TestRun.isFull)) struct TextDrawingTests {
     private static let box = DrawingBox(x: 0, y: 0, width: 400, height: 60)
 
     private func rendered(
         _ text: String,
         _ style: TextStyle = TextStyle(size: 32),
         in box: DrawingBox = Self.box
-    ) throws -> OverlayPicture {
+    ) throws -> OverlayImage {
         try Drawing(width: Int(box.width), height: Int(box.height), marks: [.text(text, style, box)]).render()
     }
 
@@ -132,7 +133,7 @@ import Testing
         #expect(style.extent(of: "<b>x</b>").width > 3 * style.extent(of: "x").width)
     }
 
-    @Test("threads draw at the same time and come to the same picture")
+    @Test("threads draw at the same time and come to the same frame")
     func threads() async throws {
         let name = "Ada فاطمة 王小明 🎉"
         let expected = Ink(of: try rendered(name))

@@ -1,3 +1,4 @@
+import Codecs
 import Foundation
 import Media
 import NIOCore
@@ -31,12 +32,12 @@ struct FlashVideo {
 
     var audioConfiguration: MediaPacket? { packets.first { $0.content == .audioConfiguration(.aac) } }
 
-    var pictures: [MediaPacket] {
-        packets.filter { if case .picture = $0.content { true } else { false } }
+    var frames: [MediaPacket] {
+        packets.filter { if case .video = $0.content { true } else { false } }
     }
 
-    var sounds: [MediaPacket] {
-        packets.filter { if case .sound = $0.content { true } else { false } }
+    var audioPackets: [MediaPacket] {
+        packets.filter { if case .audio = $0.content { true } else { false } }
     }
 
     private static func read(_ file: ByteBuffer) throws -> [MediaPacket] {
@@ -69,16 +70,16 @@ struct FlashVideo {
         }
         switch kind {
         case 8 where bytes[0] >> 4 == 10:
-            let content: MediaPacket.Content = bytes[1] == 0 ? .audioConfiguration(.aac) : .sound(.aac)
+            let content: MediaPacket.Content = bytes[1] == 0 ? .audioConfiguration(.aac) : .audio(.aac)
             return MediaPacket(content: content, timestamp: timestamp, body: body, headerLength: 2)
         case 8 where bytes[0] >> 4 == 2:
-            return MediaPacket(content: .sound(.mp3), timestamp: timestamp, body: body, headerLength: 1)
+            return MediaPacket(content: .audio(.mp3), timestamp: timestamp, body: body, headerLength: 1)
         case 9 where bytes[0] & 15 == 7 && bytes.count == 5 && bytes[1] < 2:
             let isKey = bytes[0] >> 4 == 1
             let offset = Int32(bitPattern: UInt32(bytes[2]) << 24 | UInt32(bytes[3]) << 16 | UInt32(bytes[4]) << 8) >> 8
             return MediaPacket(
                 content: bytes[1] == 0
-                    ? .videoConfiguration(.h264) : .picture(.h264, isKey: isKey, isDisposable: false),
+                    ? .videoConfiguration(.h264) : .video(.h264, isKey: isKey, isDisposable: false),
                 timestamp: timestamp,
                 compositionOffset: offset,
                 body: body,
@@ -87,5 +88,42 @@ struct FlashVideo {
         default:
             return nil
         }
+    }
+}
+
+/// Every frame that decoding all of `packets` gives.
+func decodedFrames(of packets: [MediaPacket], configuration: MediaPacket) throws -> [VideoFrame] {
+    var decoder = try VideoDecoder(configuration: configuration)
+    var frames: [VideoFrame] = []
+    for packet in packets {
+        try decoder.decode(packet) { frames.append($0) }
+    }
+    decoder.flush { frames.append($0) }
+    return frames
+}
+
+/// `frame` at its own size (rounded down to even), in the program's colours.
+func canvas(showing frame: VideoFrame) throws -> Canvas {
+    let canvas = try Canvas(width: frame.width & ~1, height: frame.height & ~1)
+    try canvas.draw(frame, in: canvas.bounds)
+    return canvas
+}
+
+/// Measures and makes pure tones.
+enum Tone {
+    /// The amplitude of `frequency` in `samples`, by the Goertzel algorithm.
+    static func amplitude(of frequency: Double, in samples: some Collection<Float>, rate: Double = 48_000) -> Double {
+        let coefficient = 2 * cos(2 * Double.pi * frequency / rate)
+        var (previous, beforePrevious) = (0.0, 0.0)
+        for sample in samples {
+            (previous, beforePrevious) = (Double(sample) + coefficient * previous - beforePrevious, previous)
+        }
+        let power = previous * previous + beforePrevious * beforePrevious - coefficient * previous * beforePrevious
+        return 2 * power.squareRoot() / Double(samples.count)
+    }
+
+    /// Sample number `index` of a tone of amplitude 0.5 at 48 kHz.
+    static func sample(_ index: Int, frequency: Double) -> Float {
+        Float(0.5 * sin(2 * Double.pi * frequency * Double(index) / 48_000))
     }
 }

@@ -13,9 +13,9 @@ struct Ink: Equatable {
     private(set) var solid = 0
     private(set) var alphas = 0
 
-    private let overlay: OverlayPicture
+    private let overlay: OverlayImage
 
-    init(of overlay: OverlayPicture, columns: Range<Int>? = nil) {
+    init(of overlay: OverlayImage, columns: Range<Int>? = nil) {
         self.overlay = overlay
         for y in 0..<overlay.height {
             for x in columns ?? 0..<overlay.width {
@@ -42,4 +42,14 @@ struct Ink: Equatable {
         one.left == other.left && one.right == other.right && one.top == other.top && one.bottom == other.bottom
             && one.count == other.count && one.solid == other.solid && one.alphas == other.alphas
     }
+}
+
+/// The largest difference of red, green and blue between `colour` and the given one.
+func distance(_ colour: YUVColour, red: UInt8, green: UInt8, blue: UInt8) -> Int {
+    let rgb = colour.rgb
+    return max(
+        abs(Int(rgb.red) - Int(red)),
+        abs(Int(rgb.green) - Int(green)),
+        abs(Int(rgb.blue) - Int(blue))
+    )
 }

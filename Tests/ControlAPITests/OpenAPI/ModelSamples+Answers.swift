@@ -1,4 +1,4 @@
-import GatewayModel
+import FootlightModel
 
 extension ModelSamples {
     static let breakdownResource = BreakdownResource(byProtocol: ["a": 1])
@@ -50,8 +50,8 @@ extension ModelSamples {
             reconnects: 1,
             lastError: outputFaultResource
         )
-        output.spareURL = "x"
-        output.onSpare = true
+        output.backupURL = "x"
+        output.usesBackup = true
         return output
     }()
 

@@ -1,10 +1,10 @@
-import GatewayModel
+import FootlightModel
 
 extension ModelSamples {
     static let outputBody = {
         var body = OutputBody(name: "x", url: "x", streamKey: "x")
-        body.spareURL = "x"
-        body.spareStreamKey = "x"
+        body.backupURL = "x"
+        body.backupStreamKey = "x"
         body.rendition = "x"
         return body
     }()

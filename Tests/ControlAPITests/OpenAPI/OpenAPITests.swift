@@ -1,5 +1,5 @@
 import Foundation
-import GatewayModel
+import FootlightModel
 import Hummingbird
 import Stage
 import Testing
@@ -10,18 +10,18 @@ import Testing
 struct OpenAPITests {
     private static let methods: Set<String> = ["get", "head", "put", "post", "patch", "delete", "options"]
 
-    /// Read once: it takes a while.
+    /// Parsed once, because parsing is slow.
     private static let read = Result { try YAMLText(OpenAPIDocument.text) }
 
     private func document(_ server: ControlServer) async throws -> YAMLText {
-        let answer = try await server.ask("GET", "/v1/openapi.yaml", as: .nobody)
+        let answer = try await server.ask("GET", "/v1/openapi.yaml", as: .unauthenticated)
         #expect(answer.status == 200)
         #expect(answer.headers["content-type"]?.hasPrefix("application/yaml") ?? false)
         #expect(answer.text == OpenAPIDocument.text)
         return try Self.read.get()
     }
 
-    @Test("It is served to everybody, and names every address and method of the router, and no other")
+    @Test("The description is public, and names exactly the paths and methods of the router")
     func routes() async throws {
         try await ControlServer.run { (server) async throws in
             let paths = try #require(try await document(server)["paths"])
@@ -34,10 +34,10 @@ struct OpenAPITests {
         }
     }
 
-    @Test("Every operation has an id of its own, every reference has its target, every {name} its parameter")
+    @Test("Every operation has a unique id, every reference a target, every {name} a parameter")
     func references() async throws {
         try await ControlServer.run { (server) async throws in
-            let answer = try await server.ask("GET", "/v1/openapi.yaml", as: .nobody).text
+            let answer = try await server.ask("GET", "/v1/openapi.yaml", as: .unauthenticated).text
             let document = try YAMLText(answer)
             let ids = answer.matches(of: /operationId: (\w+)/).map { String($0.1) }
             #expect(Set(ids).count == ids.count && ids.count > 40)
@@ -66,7 +66,7 @@ struct OpenAPITests {
         }
     }
 
-    @Test("The properties of every schema are the words that the code writes and reads", arguments: ModelSamples.all)
+    @Test("The properties of every schema are the encoded fields", arguments: ModelSamples.all)
     func schemas(sample: ModelSamples.Sample) throws {
         let schemas = try #require(try Self.read.get()["components", "schemas"])
         let schema = try #require(schemas[sample.name])
@@ -82,14 +82,14 @@ struct OpenAPITests {
         #expect(required.isSubset(of: sample.keys))
     }
 
-    @Test("Every event is named, and no other")
+    @Test("The description names exactly the existing events")
     func events() throws {
         let event = try #require(try Self.read.get()["components", "schemas", "EventResource"])
         let names = event["properties"]?["type"]?["enum"]?.words ?? []
         #expect(names.sorted() == StageEvent.Name.allCases.map(\.rawValue).sorted())
     }
 
-    @Test("Every schema has its sample")
+    @Test("Every schema has a sample")
     func complete() throws {
         let schemas = try #require(try Self.read.get()["components", "schemas"])
         #expect(schemas.keys == Set(ModelSamples.all.map(\.name)))

@@ -1,5 +1,5 @@
-/// As much of YAML 1.2 as the API's description uses, read strictly: maps, lists, plain and quoted words, folded text,
-/// and one-line maps and lists, which are kept as text.
+/// A strict parser of the subset of YAML 1.2 that the API's description uses: block maps and lists, scalars, folded
+/// text.
 indirect enum YAMLText: Equatable {
     case map([String: YAMLText])
     case list([YAMLText])
@@ -68,7 +68,7 @@ indirect enum YAMLText: Equatable {
                 }
                 entries[key] = try block(lines, &index, depth: lines[index].depth)
             } else {
-                // In a plain word ": " and " #" would mean something else.
+                // In a plain scalar ": " and " #" have another meaning.
                 let isQuoted = rest.hasPrefix("'") || rest.hasPrefix("\"") || rest.hasPrefix("{") || rest.hasPrefix("[")
                 guard isQuoted || !(rest.contains(": ") || rest.contains(" #")) else {
                     throw Fault(line: String(line), why: "needs quotes")
@@ -84,7 +84,7 @@ indirect enum YAMLText: Equatable {
         while index < lines.count, lines[index].depth == depth, lines[index].text.hasPrefix("- ") {
             let item = lines[index].text.dropFirst(2)
             if item.contains(": ") || item.hasSuffix(":") {
-                // The rest of a map that begins behind the dash stands two columns further in.
+                // Further keys of a map that begins after the dash are indented by two columns.
                 var inner = lines
                 inner[index] = Line(depth: depth + 2, text: item)
                 items.append(try map(inner, &index, depth + 2))

@@ -1,8 +1,7 @@
 import Assets
 import ControlAPI
-import FootlightTesting
 import Foundation
-import GatewayModel
+import FootlightModel
 import Hummingbird
 import Logging
 import Media
@@ -10,6 +9,7 @@ import NIOCore
 import NIOPosix
 import Stage
 import Synchronization
+import TestSupport
 import Viewership
 import Webhooks
 
@@ -17,7 +17,7 @@ import Webhooks
 import FoundationNetworking
 #endif
 
-/// The routes behind a real server on a free port of the loopback, with the real stage and real tokens.
+/// The routes on an HTTP server at a free loopback port, with a real stage and real tokens.
 final class ControlServer: Sendable {
     static let signingKey = [UInt8](repeating: 7, count: 32)
 
@@ -25,11 +25,11 @@ final class ControlServer: Sendable {
     let tokens: AccessTokens
     let livestreams = RecordingLivestreams()
     let hls = RecordingHLS()
-    let log = RecordingLog()
-    let viewership = FixedViewership()
-    let history = FixedHistory()
+    let log = LogCapture()
+    let viewership = StubViewership()
+    let history = StubHistory()
     let logs = RecordingLogs()
-    /// Keeps what it is to tell, and may connect to nobody.
+    /// Queues deliveries but may not connect anywhere.
     let webhooks: WebhookDispatcher
     private let folder: TemporaryFolder
     let readiness = Mutex(Readiness())
@@ -39,14 +39,14 @@ final class ControlServer: Sendable {
     private let operatorToken: String
     private let allowedOrigins: Set<String>
     private let streamsPerClient: Int?
-    /// Rooms that were kept, in order; each entry is a room's sid.
+    /// The sids of persisted rooms, in order.
     let persisted = Mutex<[String]>([])
-    /// What the next rooms to be kept run into.
+    /// The error with which persisting fails.
     let persistFault = Mutex<(any Error)?>(nil)
-    /// Why nothing more is taken at this moment.
+    /// The error with which new work is refused.
     let refusal = Mutex<StageError?>(nil)
 
-    /// What mixers had the gateway fetch, by the last part of its address, and whether it was taken for an operator's.
+    /// The assets fetched for mixers, by last path component, and whether they were treated as an operator's.
     let fetched = Mutex<[String: Bool]>([:])
 
     private init(
@@ -66,10 +66,10 @@ final class ControlServer: Sendable {
         )
         directory = RoomDirectory(settings: settings, clock: clock, pepper: [1, 2, 3])
         tokens = await AccessTokens(signingKey: Self.signingKey, kid: "k1")
-        operatorToken = try await tokens.mintOperator(expiresIn: 600)
+        operatorToken = try await tokens.issueOperator(expiresIn: 600)
     }
 
-    /// Runs `body` against a server that is ended afterwards.
+    /// Runs `body` with a server that is stopped afterwards.
     static func run(
         settings: StageSettings = .init(),
         clock: any MonotonicClock = SystemClock(),
@@ -153,14 +153,14 @@ final class ControlServer: Sendable {
 
     var boundPort: Int { port.withLock { $0 } }
 
-    // MARK: Asking
+    // MARK: Requests
 
     enum Bearer {
         case `operator`
         case token(String)
-        /// By a name and a password.
+        /// Basic authentication.
         case password(String)
-        case nobody
+        case unauthenticated
     }
 
     struct Answer {
@@ -176,7 +176,7 @@ final class ControlServer: Sendable {
 
         var error: ErrorResource? { try? decode(ErrorAnswer.self).error }
 
-        /// The HTTP status and the code of a refusal, `404/53106`.
+        /// The HTTP status and the error code, such as `404/53106`.
         var refusal: String { "\(status)/\(error.map { String($0.code) } ?? "-")" }
     }
 
@@ -191,7 +191,7 @@ final class ControlServer: Sendable {
         try await answer(to: request(method, path, body, as: bearer, headers: headers, admin: admin))
     }
 
-    /// Sends bytes, with whatever the client says that they are.
+    /// Uploads bytes with a given content type.
     func upload(_ path: String, _ bytes: [UInt8], type: String, as bearer: Bearer = .operator) async throws -> Answer {
         var request = try request("PUT", path, nil, as: bearer, headers: ["Content-Type": type], admin: false)
         request.httpBody = Data(bytes)
@@ -228,13 +228,13 @@ final class ControlServer: Sendable {
         case .password(let token):
             let pair = Data("log:\(token)".utf8).base64EncodedString()
             request.setValue("Basic \(pair)", forHTTPHeaderField: "Authorization")
-        case .nobody: break
+        case .unauthenticated: break
         }
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         return request
     }
 
-    /// The events of a room as a client reads them.
+    /// Opens an event stream.
     func events(
         _ path: String,
         as bearer: Bearer = .operator,
@@ -248,7 +248,7 @@ final class ControlServer: Sendable {
         try await ask("POST", "/v1/rooms", #"{"unique_name":"\#(name)"\#(more)}"#).decode(RoomResource.self)
     }
 
-    /// Lets a host's encoder send sound and pictures, as ingest would tell of it.
+    /// Reports to the directory that a host's encoder publishes audio and video.
     func encode(_ joined: JoinAnswer) throws {
         guard let key = joined.ingest?.rtmp.streamKey else { return }
         let grant = try directory.authorizePublish(streamKey: key).get()

@@ -1,7 +1,10 @@
+import ControlAPI
+import FootlightModel
+import NIOCore
 import Stage
 import Synchronization
 
-/// Keeps livestreams as the rules say, and pushes nothing.
+/// Holds the state of livestreams without pushing any.
 final class RecordingLivestreams: LivestreamControlling {
     private let rooms = Mutex<[String: [OutputTarget]]>([:])
 
@@ -9,17 +12,17 @@ final class RecordingLivestreams: LivestreamControlling {
         rooms.withLock { $0[room] ?? [] }
     }
 
-    private let asked = Mutex<LivestreamOptions?>(nil)
+    private let startOptions = Mutex<LivestreamOptions?>(nil)
 
     /// The options of the latest start.
-    var options: LivestreamOptions? { asked.withLock { $0 } }
+    var options: LivestreamOptions? { startOptions.withLock { $0 } }
 
     func start(room: String, targets: [OutputTarget]) throws(StageError) {
         try start(room: room, targets: targets, options: LivestreamOptions())
     }
 
     func start(room: String, targets: [OutputTarget], options: LivestreamOptions) throws(StageError) {
-        asked.withLock { $0 = options }
+        startOptions.withLock { $0 = options }
         try rooms.withLock { (rooms) throws(StageError) in
             guard rooms[room] == nil else { throw .livestreamAlreadyStarted }
             rooms[room] = targets
@@ -54,14 +57,14 @@ final class RecordingLivestreams: LivestreamControlling {
         }
     }
 
-    private let hurried = Mutex<[String]>([])
+    private let retriedOutputs = Mutex<[String]>([])
 
-    /// The outputs that were to try again, in order.
-    var retried: [String] { hurried.withLock { $0 } }
+    /// The retried outputs, in order.
+    var retried: [String] { retriedOutputs.withLock { $0 } }
 
     func retry(output name: String, room: String) throws(StageError) {
         guard targets(room).contains(where: { $0.name == name }) else { throw .livestreamNotRunning }
-        hurried.withLock { $0.append(name) }
+        retriedOutputs.withLock { $0.append(name) }
     }
 
     func status(room: String) -> LivestreamStatus {
@@ -78,5 +81,64 @@ final class RecordingLivestreams: LivestreamControlling {
                 )
             }
         )
+    }
+}
+
+/// Holds the state of playlists without making any.
+final class RecordingHLS: HLSControlling {
+    private let rooms = Mutex<[String: HLSStatus]>([:])
+
+    func set(_ status: HLSStatus, room: String) {
+        rooms.withLock { $0[room] = status }
+    }
+
+    func start(room: String) throws(StageError) {
+        try rooms.withLock { (rooms) throws(StageError) in
+            switch rooms[room]?.state ?? .stopped {
+            case .stopped: rooms[room] = HLSStatus(state: .starting)
+            case .starting, .started, .playable: throw .hlsAlreadyStarted
+            case .stopping: throw .hlsInFlight
+            }
+        }
+    }
+
+    func stop(room: String) throws(StageError) {
+        try rooms.withLock { (rooms) throws(StageError) in
+            switch rooms[room]?.state ?? .stopped {
+            case .stopped: throw .hlsNotStopped("no playlist runs")
+            case .starting, .started, .playable: rooms[room] = HLSStatus(state: .stopping)
+            case .stopping: throw .hlsInFlight
+            }
+        }
+    }
+
+    func status(room: String) -> HLSStatus {
+        rooms.withLock { $0[room] } ?? HLSStatus()
+    }
+}
+
+/// Records uploaded logs, and returns the number of their lines.
+final class RecordingLogs: CDNLogReceiving {
+    struct Push: Equatable {
+        var text: String
+        var name: String
+        var room: String?
+    }
+
+    private let pushLog = Mutex<[Push]>([])
+
+    var pushes: [Push] { pushLog.withLock { $0 } }
+
+    let bodyLimit = 1 << 16
+
+    func read(
+        of name: String,
+        room: String?,
+        body: @Sendable () async throws(StageError) -> ByteBuffer
+    ) async throws(StageError) -> LogReceiptResource {
+        let text = String(buffer: try await body())
+        pushLog.withLock { $0.append(Push(text: text, name: name, room: room)) }
+        let lines = text.split(separator: "\n").count
+        return LogReceiptResource(taken: lines, ignored: 0, nameless: 0, malformed: 0, late: 0, dropped: 0)
     }
 }

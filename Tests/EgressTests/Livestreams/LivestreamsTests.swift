@@ -3,11 +3,12 @@ import Foundation
 import Media
 import Stage
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Egress
 
-@Suite("A room's livestream", .serialized)
+@Suite("A room's livestream", .enabled(if: TestRun.isFull), .serialized)
 struct LivestreamsTests {
     /// Feeds that remember who is attached; a test sends packets to them by hand or by a broadcast.
     private final class Feeds: ProgramFeeding {
@@ -43,7 +44,7 @@ struct LivestreamsTests {
     }
 
     private let feeds = Feeds()
-    private let heard = Latch<[LivestreamStatus]>([])
+    private let received = Latch<[LivestreamStatus]>([])
     private let faults = Latch<[Int]>([])
     private let warnings = Latch<[LivestreamWarning]>([])
 
@@ -53,7 +54,7 @@ struct LivestreamsTests {
         clock: any MonotonicClock = SystemClock()
     ) -> Livestreams {
         let warnings = warnings
-        let heard = heard
+        let received = received
         let faults = faults
         return Livestreams(
             feeds: feeds,
@@ -64,12 +65,12 @@ struct LivestreamsTests {
             clock: clock,
             onFault: { _, error in faults.update { $0.append(error.code) } },
             onWarning: { _, warning in warnings.update { $0.append(warning) } },
-            onChange: { _, status in heard.update { $0.append(status) } }
+            onChange: { _, status in received.update { $0.append(status) } }
         )
     }
 
     private func wait(seconds: Double = 20, _ isWanted: @Sendable (LivestreamStatus) -> Bool) -> LivestreamStatus? {
-        heard.wait(until: .now().advanced(seconds: seconds)) { $0.last(where: isWanted) }
+        received.wait(until: .now().advanced(seconds: seconds)) { $0.last(where: isWanted) }
     }
 
     @Test("V22 D33 it starts, takes and loses outputs, and stops, and says so in order")
@@ -127,7 +128,7 @@ struct LivestreamsTests {
         let stopped = try #require(wait { $0.state == .stopped })
         #expect(stopped.outputs.map { $0.state } == [.stopped])
         #expect(stopped.endReason == .command)
-        let states = heard.update(wakes: false) { $0.map { $0.state } }
+        let states = received.update(wakes: false) { $0.map { $0.state } }
         let order: [LivestreamStatus.State] = [.starting, .started, .stopping, .stopped]
         #expect(states.map { order.firstIndex(of: $0) ?? -1 } == states.map { order.firstIndex(of: $0) ?? -1 }.sorted())
         #expect(states.contains(.stopping))
@@ -189,7 +190,7 @@ struct LivestreamsTests {
         let error = #expect(throws: StageError.self) { try livestreams.start(room: "R", targets: [target]) }
         #expect(error?.code == 4015)
         target.url = "rtmp://example.org/live"
-        target.spareURL = "rtmp://10.0.0.1/live"
+        target.backupURL = "rtmp://10.0.0.1/live"
         #expect(throws: StageError.self) { try livestreams.start(room: "R", targets: [target]) }
         #expect(feeds.count == 0)
     }
@@ -200,14 +201,14 @@ struct LivestreamsTests {
         defer { livestreams.shutdown() }
         let port = try Port.free()
         var target = OutputTarget(name: "fb", url: "rtmp://live-api.facebook.com:\(port)/rtmp/", streamKey: "k")
-        target.figures = StreamFigures(ProgramConfiguration(videoBitrate: 9000, keyInterval: 6))
+        target.figures = StreamProperties(ProgramConfiguration(videoBitrate: 9000, keyInterval: 6))
         try livestreams.start(room: "R", targets: [target])
-        let told = livestreams.status(room: "R").warnings
-        #expect(told.map(\.reason) == [.streamUnsuitable])
-        let message = told.first?.message ?? ""
+        let received = livestreams.status(room: "R").warnings
+        #expect(received.map(\.reason) == [.streamUnsuitable])
+        let message = received.first?.message ?? ""
         for word in ["fb", "rtmps://", "9000 kb/s", "6.0 s"] { #expect(message.contains(word), "\(message)") }
         #expect(message.hasSuffix("(\(PlatformRules.rules(for: .facebook).citation))"), "\(message)")
-        #expect(warnings.wait(until: .now().advanced(seconds: 20)) { $0.first } == told.first)
+        #expect(warnings.wait(until: .now().advanced(seconds: 20)) { $0.first } == received.first)
         try livestreams.stop(room: "R")
         #expect(livestreams.status(room: "R").warnings.isEmpty)
     }
@@ -218,17 +219,17 @@ struct LivestreamsTests {
         defer { livestreams.shutdown() }
         let port = try Port.free()
         var target = OutputTarget(name: "yt", url: "rtmps://a.rtmps.youtube.com:\(port)/live2", streamKey: "k")
-        target.spareURL = "rtmp://live-api.facebook.com:\(port)/rtmp/"
-        target.figures = StreamFigures(ProgramConfiguration(videoBitrate: 5000))
+        target.backupURL = "rtmp://live-api.facebook.com:\(port)/rtmp/"
+        target.figures = StreamProperties(ProgramConfiguration(videoBitrate: 5000))
         try livestreams.start(room: "R", targets: [target])
-        let told = livestreams.status(room: "R").warnings.filter { $0.reason == .streamUnsuitable }
-        #expect(told.count == 1 && told.first?.output == "yt")
-        let message = told.first?.message ?? ""
+        let received = livestreams.status(room: "R").warnings.filter { $0.reason == .streamUnsuitable }
+        #expect(received.count == 1 && received.first?.output == "yt")
+        let message = received.first?.message ?? ""
         for word in ["spare address", "rtmps:// only", "5000 kb/s", "developers.facebook.com", "as of April 2026"] {
             #expect(message.contains(word), "\(message)")
         }
         let warned = warnings.wait(until: .now().advanced(seconds: 20)) { $0.first }
-        #expect(warned == told.first)
+        #expect(warned == received.first)
         try livestreams.stop(room: "R")
     }
 
@@ -243,32 +244,32 @@ struct LivestreamsTests {
         let broadcast = Broadcast(sample.packets, to: [Relay(feeds)])
         defer { broadcast.end() }
         var target = OutputTarget(name: "one", url: first.url, streamKey: "key-of-first")
-        target.spareURL = second.url
-        target.spareStreamKey = "key-of-second"
+        target.backupURL = second.url
+        target.backupStreamKey = "key-of-second"
         try livestreams.start(room: "R", targets: [target])
         let before = try #require(wait { $0.outputs.first?.state == .connected })
-        #expect(before.outputs.first?.isOnSpare == false)
+        #expect(before.outputs.first?.usesBackup == false)
         first.kill()
-        let after = try #require(wait { $0.outputs.first.map { $0.state == .connected && $0.isOnSpare } == true })
+        let after = try #require(wait { $0.outputs.first.map { $0.state == .connected && $0.usesBackup } == true })
         #expect(after.outputs.first?.maskedStreamKey == "****cond")
         let reasons = warnings.wait(until: .now().advanced(seconds: 20)) { $0.count >= 2 ? $0.map(\.reason) : nil }
-        #expect(reasons == [.outputInterrupted, .outputOnSpare])
+        #expect(reasons == [.outputInterrupted, .outputOnBackup])
         usleep(1_600_000)
         try livestreams.stop(room: "R")
         _ = wait { $0.state == .stopped }
-        // A session of its own: from 0, with headers and a key picture first.
+        // A session of its own: from 0, with headers and a keyframe first.
         var recorded = try FLVFile.read(second.recording("key-of-second"))
-        var pictures: [MediaPacket] { recorded.filter { if case .picture = $0.content { true } else { false } } }
+        var frames: [MediaPacket] { recorded.filter { if case .video = $0.content { true } else { false } } }
         // The server writes in its own time.
         let deadline = MonotonicTime.now().advanced(seconds: 20)
-        while pictures.count <= 20, .now() < deadline {
+        while frames.count <= 20, .now() < deadline {
             usleep(100_000)
             recorded = try FLVFile.read(second.recording("key-of-second"))
         }
-        #expect(pictures.first?.isKeyPicture == true)
-        #expect((pictures.first?.timestamp ?? -1) < 100)
-        #expect(pictures.count > 20)
-        #expect(recorded.prefix { !$0.isKeyPicture }.contains { $0.content == .videoConfiguration(.h264) })
+        #expect(frames.first?.isKeyframe == true)
+        #expect((frames.first?.timestamp ?? -1) < 100)
+        #expect(frames.count > 20)
+        #expect(recorded.prefix { !$0.isKeyframe }.contains { $0.content == .videoConfiguration(.h264) })
         #expect(zip(recorded, recorded.dropFirst()).allSatisfy { $0.timestamp <= $1.timestamp })
     }
 
@@ -360,7 +361,7 @@ struct LivestreamsTests {
         clock.advance(by: .seconds(59))
         #expect(wait { $0.state == .stopped }?.endReason == .maximumDuration)
 
-        heard.update { $0 = [] }
+        received.update { $0 = [] }
         livestreams.hostsMuted(room: "R", true)
         try livestreams.start(room: "R", targets: [target])
         #expect(wait { $0.state == .started } != nil)

@@ -1,11 +1,12 @@
 import Foundation
 import Media
 import Stage
+import TestSupport
 import Testing
 
 @testable import Egress
 
-@Suite("A push over TLS", .serialized)
+@Suite("A push over TLS", .enabled(if: TestRun.isFull), .serialized)
 struct SecurePushTests {
     private static let host = "push.example.test"
     private let sample: Sample
@@ -67,7 +68,7 @@ struct SecurePushTests {
         )
     }
 
-    @Test("a trusted server gets every picture, and was asked for by its name")
+    @Test("a trusted server gets every frame, and was asked for by its name")
     func trusted() throws {
         let fixture = try push(to: "right", key: "key-tls")
         let broadcast = Broadcast(sample.packets, to: [fixture.push], rounds: 1)
@@ -76,7 +77,7 @@ struct SecurePushTests {
         usleep(300_000)
         #expect(fixture.end() < 1)
         usleep(300_000)
-        #expect(try Sample.hashes(of: target.recording("key-tls")) == sample.pictures)
+        #expect(try Sample.hashes(of: target.recording("key-tls")) == sample.frames)
         #expect(fixture.history.map { $0.state } == [.connecting, .connected, .stopped])
         #expect(nginx.log("names.log").contains("\(Self.host) TLSv1.3"))
     }

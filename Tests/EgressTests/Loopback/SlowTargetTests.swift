@@ -1,11 +1,11 @@
-import FootlightTesting
 import Media
 import Stage
+import TestSupport
 import Testing
 
 @testable import Egress
 
-@Suite("A push to a target that is too slow", .serialized)
+@Suite("A push to a target that is too slow", .enabled(if: TestRun.isFull), .serialized)
 struct SlowTargetTests {
     @Test("it is told of, then left, and taken again when the line is better", .timeLimit(.minutes(2)))
     func slow() throws {
@@ -18,7 +18,7 @@ struct SlowTargetTests {
         // It is the drops that are looked at here, and a slow line moves in large steps.
         configuration.progressLimit = 60
         configuration.drops.window = 1
-        configuration.drops.patience = 2
+        configuration.drops.windows = 2
         configuration.drops.endurance = 4
         let fixture = try PushFixture(
             "slow",
@@ -30,7 +30,7 @@ struct SlowTargetTests {
         defer { broadcast.end() }
         let first = try #require(fixture.waitFor(.connected))
         #expect(!first.isSlow)
-        // A fifteenth of what the stream needs, and less than its key pictures and sound.
+        // A fifteenth of what the stream needs, and less than its keyframes and audio.
         proxy.mode = .slow(bytesPerSecond: 20_000)
         let slow = try #require(fixture.wait { $0.isSlow && $0.state == .connected })
         #expect(slow.lastFault == nil && slow.droppedFrames > 0)

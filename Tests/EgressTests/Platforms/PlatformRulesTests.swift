@@ -6,9 +6,12 @@ import Testing
 
 @Suite("What platforms ask of a stream")
 struct PlatformRulesTests {
-    private func kinds(_ program: ProgramConfiguration, _ platform: Platform, isSecure: Bool = true) -> [Shortfall.Kind]
-    {
-        PlatformRules.rules(for: platform).shortfalls(of: StreamFigures(program), isSecure: isSecure).map(\.kind)
+    private func kinds(
+        _ program: ProgramConfiguration,
+        _ platform: Platform,
+        isSecure: Bool = true
+    ) -> [ComplianceIssue.Kind] {
+        PlatformRules.rules(for: platform).issues(of: StreamProperties(program), isSecure: isSecure).map(\.kind)
     }
 
     @Test("a target belongs to a platform by its host's domain, not by words in its name")
@@ -46,19 +49,19 @@ struct PlatformRulesTests {
         for (platform, bitrate) in most {
             let large = ProgramConfiguration(width: 1920, height: 1080, videoBitrate: bitrate)
             #expect(kinds(large, platform) == [], "\(platform)")
-            var figures = StreamFigures(large)
+            var figures = StreamProperties(large)
             figures.videoBitrate = Double(bitrate) * 1.2
             let rules = PlatformRules.rules(for: platform)
-            #expect(rules.shortfalls(of: figures, isSecure: false).map(\.kind) == [.videoBitrate], "\(platform)")
+            #expect(rules.issues(of: figures, isSecure: false).map(\.kind) == [.videoBitrate], "\(platform)")
         }
         for platform in [Platform.restream, .castr, .ivs] {
-            var figures = StreamFigures(ProgramConfiguration(audioBitrate: 320))
+            var figures = StreamProperties(ProgramConfiguration(audioBitrate: 320))
             (figures.width, figures.height, figures.frameRate) = (7680, 4320, 120)
             (figures.videoBitrate, figures.peakVideoBitrate) = (80_000, 300_000)
             let rules = PlatformRules.rules(for: platform)
-            #expect(rules.shortfalls(of: figures, isSecure: false) == [], "\(platform)")
+            #expect(rules.issues(of: figures, isSecure: false) == [], "\(platform)")
             figures.keyInterval = 3
-            #expect(rules.shortfalls(of: figures, isSecure: false).map(\.kind) == [.keyInterval], "\(platform)")
+            #expect(rules.issues(of: figures, isSecure: false).map(\.kind) == [.keyInterval], "\(platform)")
         }
         #expect(kinds(ProgramConfiguration(keyInterval: 3), .x) == [])
         #expect(kinds(ProgramConfiguration(keyInterval: 4), .x) == [.keyInterval])
@@ -88,33 +91,33 @@ struct PlatformRulesTests {
         #expect(kinds(ProgramConfiguration(width: 720, height: 1280), .facebook) == [])
         #expect(kinds(ProgramConfiguration(width: 1920, height: 1920, videoBitrate: 6000), .twitch) == [.size])
         let message = PlatformRules.rules(for: .twitch)
-            .shortfalls(of: StreamFigures(ProgramConfiguration(videoBitrate: 7000)), isSecure: true).first?.message
-        let words = "the video has 7000 kb/s; for 1280x720 at 30 pictures a second 3000 is the most for Twitch"
+            .issues(of: StreamProperties(ProgramConfiguration(videoBitrate: 7000)), isSecure: true).first?.message
+        let words = "the video has 7000 kb/s; for 1280x720 at 30 fps 3000 is the most for Twitch"
         #expect(message == words)
     }
 
     @Test("codecs, profile, B-frames, channels and sample rate are looked at")
     func codecs() {
-        var figures = StreamFigures()
-        #expect(PlatformRules.rules(for: .youtube).shortfalls(of: figures, isSecure: true) == [])
+        var figures = StreamProperties()
+        #expect(PlatformRules.rules(for: .youtube).issues(of: figures, isSecure: true) == [])
         figures.videoCodec = .hevc
         figures.profile = 66
-        figures.reorderedPictures = 3
+        figures.reorderedFrames = 3
         figures.audioCodec = .mp3
         figures.channels = 6
         figures.sampleRate = 22_050
-        let kinds = PlatformRules.rules(for: .twitch).shortfalls(of: figures, isSecure: true).map(\.kind)
+        let kinds = PlatformRules.rules(for: .twitch).issues(of: figures, isSecure: true).map(\.kind)
         #expect(kinds == [.videoCodec, .profile, .reordering, .audioCodec, .sampleRate, .channels])
-        let youtube = PlatformRules.rules(for: .youtube).shortfalls(of: figures, isSecure: true).map(\.kind)
+        let youtube = PlatformRules.rules(for: .youtube).issues(of: figures, isSecure: true).map(\.kind)
         #expect(!youtube.contains(.audioCodec))
     }
 
     @Test("D10 level, changes of format, evenness and length are looked at")
     func rest() {
-        func kinds(_ platform: Platform, _ change: (inout StreamFigures) -> Void) -> [Shortfall.Kind] {
-            var figures = StreamFigures(ProgramConfiguration())
+        func kinds(_ platform: Platform, _ change: (inout StreamProperties) -> Void) -> [ComplianceIssue.Kind] {
+            var figures = StreamProperties(ProgramConfiguration())
             change(&figures)
-            return PlatformRules.rules(for: platform).shortfalls(of: figures, isSecure: true).map(\.kind)
+            return PlatformRules.rules(for: platform).issues(of: figures, isSecure: true).map(\.kind)
         }
         #expect(kinds(.facebook) { $0.level = 42 } == [])
         #expect(kinds(.facebook) { $0.level = 51 } == [.level])
@@ -131,15 +134,15 @@ struct PlatformRulesTests {
         #expect(kinds(.unknown) { $0.duration = 86_400 } == [])
     }
 
-    @Test("a rendition is held against the rules with its own figures, and the sound alone without pictures")
+    @Test("a rendition is held against the rules with its own figures, and the audio alone without frames")
     func renditions() {
         var program = ProgramConfiguration()
         let small = Rendition(name: "480p", width: 854, height: 480, videoBitrate: 1200)
         program.ladder = RenditionLadder(renditions: [small], hasAudioOnly: true)
-        #expect(StreamFigures(program, rendition: "480p").height == 480)
-        #expect(StreamFigures(program, rendition: "480p").videoBitrate == 1200)
-        #expect(StreamFigures(program, rendition: "audio").videoCodec == nil)
-        #expect(StreamFigures(program, rendition: "audio").sampleRate == 48_000)
+        #expect(StreamProperties(program, rendition: "480p").height == 480)
+        #expect(StreamProperties(program, rendition: "480p").videoBitrate == 1200)
+        #expect(StreamProperties(program, rendition: "audio").videoCodec == nil)
+        #expect(StreamProperties(program, rendition: "audio").sampleRate == 48_000)
     }
 
     @Test("every platform's table rises, and says where it is from and of when")

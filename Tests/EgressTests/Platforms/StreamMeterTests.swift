@@ -7,47 +7,47 @@ import Testing
 
 @Suite("What a stream is measured to be")
 struct StreamMeterTests {
-    /// Feeds 30 pictures and 50 sounds a second; the figures of every stretch.
+    /// Feeds 30 frames and 50 audio frames a second; the figures of every stretch.
     private func run(
         _ meter: inout StreamMeter,
         seconds: ClosedRange<Int>,
         keyInterval: Int,
         bytes: Int,
         offset: (Int) -> Int32 = { _ in 0 }
-    ) -> [StreamFigures] {
-        var found: [StreamFigures] = []
-        for picture in seconds.lowerBound * 30..<seconds.upperBound * 30 {
-            let isKey = picture % (keyInterval * 30) == 0
-            let time = Int64(picture) * 1000 / 30
+    ) -> [StreamProperties] {
+        var found: [StreamProperties] = []
+        for frame in seconds.lowerBound * 30..<seconds.upperBound * 30 {
+            let isKey = frame % (keyInterval * 30) == 0
+            let time = Int64(frame) * 1000 / 30
             let packet = MediaPacket(
-                content: .picture(.h264, isKey: isKey, isDisposable: false),
+                content: .video(.h264, isKey: isKey, isDisposable: false),
                 timestamp: time,
-                compositionOffset: offset(picture),
+                compositionOffset: offset(frame),
                 body: ByteBuffer(repeating: 0, count: bytes + 5),
                 headerLength: 5
             )
-            if let figures = meter.take(packet) { found.append(figures) }
-            let sound = MediaPacket(
-                content: .sound(.aac),
+            if let figures = meter.add(packet) { found.append(figures) }
+            let audioPart = MediaPacket(
+                content: .audio(.aac),
                 timestamp: time,
                 body: ByteBuffer(repeating: 0, count: 502),
                 headerLength: 2
             )
-            if let figures = meter.take(sound) { found.append(figures) }
+            if let figures = meter.add(audioPart) { found.append(figures) }
         }
         return found
     }
 
-    @Test("a real stream's size, rates, codecs and key pictures")
+    @Test("a real stream's size, rates, codecs and keyframes")
     func real() throws {
         let sample = try Sample.shared.get()
         var meter = StreamMeter()
-        var found: [StreamFigures] = []
+        var found: [StreamProperties] = []
         let length = (sample.packets.map(\.timestamp).max() ?? 0) + 33
         for round in 0..<4 {
             for var packet in sample.packets where round == 0 || !packet.isConfiguration {
                 packet.timestamp += Int64(round) * length
-                if let figures = meter.take(packet) { found.append(figures) }
+                if let figures = meter.add(packet) { found.append(figures) }
             }
         }
         let figures = try #require(found.first)
@@ -56,16 +56,16 @@ struct StreamMeterTests {
         #expect(abs((figures.frameRate ?? 0) - 30) < 0.5)
         #expect(abs((figures.videoBitrate ?? 0) - 2500) < 250, "\(figures)")
         #expect(abs((figures.keyInterval ?? 0) - 1) < 0.1)
-        #expect(figures.reorderedPictures == 0)
+        #expect(figures.reorderedFrames == 0)
         #expect(figures.audioCodec == .aac && figures.sampleRate == 48_000)
         #expect((20...130).contains(figures.audioBitrate ?? 0), "\(figures)")
     }
 
-    @Test("the bitrate and the distance of key pictures are those of each stretch, not of all time")
+    @Test("the bitrate and the distance of keyframes are those of each stretch, not of all time")
     func stretches() throws {
         var meter = StreamMeter()
         let header = ByteBuffer(bytes: [0])
-        _ = meter.take(
+        _ = meter.add(
             MediaPacket(content: .videoConfiguration(.h264), timestamp: 0, body: header, headerLength: 0)
         )
         let good = run(&meter, seconds: 0...22, keyInterval: 2, bytes: 12_500)
@@ -82,7 +82,7 @@ struct StreamMeterTests {
         var meter = StreamMeter()
         func configure(_ byte: UInt8) {
             let header = ByteBuffer(bytes: [byte])
-            _ = meter.take(
+            _ = meter.add(
                 MediaPacket(content: .videoConfiguration(.h264), timestamp: 0, body: header, headerLength: 0)
             )
         }
@@ -102,10 +102,10 @@ struct StreamMeterTests {
         #expect(found.count == 2 && found.allSatisfy { $0.hasChanged == true })
     }
 
-    @Test("B-frames are counted by the pictures that are shown before one that came ahead of them")
+    @Test("B-frames are counted by the frames that are shown before one that came ahead of them")
     func reordered() {
         var meter = StreamMeter()
-        _ = meter.take(
+        _ = meter.add(
             MediaPacket(
                 content: .videoConfiguration(.h264),
                 timestamp: 0,
@@ -115,13 +115,13 @@ struct StreamMeterTests {
         )
         // Sent as P B B: each P is shown after the two that follow it.
         let found = run(&meter, seconds: 0...13, keyInterval: 2, bytes: 100) { $0 % 3 == 1 ? 66 : -33 }
-        #expect(found.first?.reorderedPictures == 2)
+        #expect(found.first?.reorderedFrames == 2)
     }
 
-    @Test("without another key picture a stretch ends after a while by the sound")
+    @Test("without another keyframe a stretch ends after a while by the audio")
     func keyless() {
         var meter = StreamMeter()
-        _ = meter.take(
+        _ = meter.add(
             MediaPacket(
                 content: .videoConfiguration(.h264),
                 timestamp: 0,

@@ -37,10 +37,10 @@ struct PushStateMachineTests {
 
     @Test("chance moves a delay by a fifth at most")
     func jitter() {
-        let backOff = BackOff()
-        #expect(abs(backOff.delay(retry: 0, chance: 0) - 0.8) < 1e-9)
-        #expect(abs(backOff.delay(retry: 0, chance: 1) - 1.2) < 1e-9)
-        #expect(abs(backOff.delay(retry: 1000, chance: 1) - 36) < 1e-9)
+        let backoff = PushConfiguration().backoff
+        #expect(abs(backoff.delay(retry: 0, chance: 0) - 0.8) < 1e-9)
+        #expect(abs(backoff.delay(retry: 0, chance: 1) - 1.2) < 1e-9)
+        #expect(abs(backoff.delay(retry: 1000, chance: 1) - 36) < 1e-9)
     }
 
     @Test("a lost connection reports interrupted until it is back, and counts one reconnect")
@@ -168,21 +168,21 @@ struct PushStateMachineTests {
         machine.accepted(now: now)
         now = now.advanced(seconds: 100)
         #expect(fail(.closed) == 0.2)
-        #expect(machine.isOnSpare && machine.reported == .interrupted)
+        #expect(machine.usesBackup && machine.reported == .interrupted)
         retry(after: 0.2)
         machine.accepted(now: now)
-        #expect(machine.reported == .connected && machine.isOnSpare)
+        #expect(machine.reported == .connected && machine.usesBackup)
         #expect(machine.reconnectReasons == [.connectionLost: 1])
         now = now.advanced(seconds: 1000)
         #expect(fail(.stalled) == 0.2)
-        #expect(!machine.isOnSpare)
+        #expect(!machine.usesBackup)
         // Off the air neither is tried twice before the other one.
         retry(after: 0.2)
         #expect(fail(.timedOut) == 1)
-        #expect(machine.isOnSpare)
+        #expect(machine.usesBackup)
         retry(after: 1)
         #expect(fail(.unreachable) == 1.5)
-        #expect(!machine.isOnSpare && machine.reported == .interrupted)
+        #expect(!machine.usesBackup && machine.reported == .interrupted)
     }
 
     @Test("an address that never took the stream is tried twice before the spare one")
@@ -190,10 +190,10 @@ struct PushStateMachineTests {
         machine = PushStateMachine(configuration: PushConfiguration(), hasSpare: true)
         _ = machine.start(now: now)
         #expect(fail(.unreachable) == 1)
-        #expect(!machine.isOnSpare)
+        #expect(!machine.usesBackup)
         retry(after: 1)
         #expect(fail(.unreachable) == 0.2)
-        #expect(machine.isOnSpare)
+        #expect(machine.usesBackup)
     }
 
     @Test(
@@ -203,20 +203,20 @@ struct PushStateMachineTests {
         machine = PushStateMachine(configuration: PushConfiguration(), hasSpare: true)
         _ = machine.start(now: now)
         machine.accepted(now: now)
-        machine.spareLooked(PushError(.unreachable, "nobody there"), now: now, chance: 0.5)
-        #expect(machine.spareFault == OutputFault(.unreachable, "nobody there", retry: .soon))
+        machine.backupProbed(PushError(.unreachable, "nobody there"), now: now, chance: 0.5)
+        #expect(machine.backupFault == OutputFault(.unreachable, "nobody there", retry: .soon))
         now = now.advanced(seconds: 100)
         #expect(fail(.closed) == 1)
-        #expect(!machine.isOnSpare)
+        #expect(!machine.usesBackup)
         retry(after: 1)
         #expect(fail(.unreachable) == 0.2)
-        #expect(machine.isOnSpare)
+        #expect(machine.usesBackup)
         // What it was thought to be is overtaken by what it is.
         retry(after: 0.2)
         machine.accepted(now: now)
-        #expect(machine.spareFault == nil)
+        #expect(machine.backupFault == nil)
         #expect(fail(.closed) == 1.5)
-        #expect(!machine.isOnSpare)
+        #expect(!machine.usesBackup)
     }
 
     @Test("with both addresses dead they take turns, with growing delays")
@@ -228,7 +228,7 @@ struct PushStateMachineTests {
         for _ in 0..<8 {
             guard let delay = fail(.unreachable) else { break }
             delays.append(delay)
-            places.append(machine.isOnSpare)
+            places.append(machine.usesBackup)
             retry(after: delay)
         }
         #expect(places == [false, true, true, false, false, true, true, false])
@@ -242,11 +242,11 @@ struct PushStateMachineTests {
         machine = PushStateMachine(configuration: PushConfiguration(), hasSpare: true)
         _ = machine.start(now: now)
         #expect(fail(.refused, explicitly: true) == 0.2)
-        #expect(machine.isOnSpare && machine.reported == .connecting)
+        #expect(machine.usesBackup && machine.reported == .connecting)
         #expect(machine.lastFault?.retry == .soon)
         retry(after: 0.2)
         #expect(fail(.refused, explicitly: true) == 30)
-        #expect(machine.reported == .failed && !machine.isOnSpare)
+        #expect(machine.reported == .failed && !machine.usesBackup)
         #expect(machine.lastFault == OutputFault(.keyRefused, "no", retry: .slow))
     }
 
@@ -254,46 +254,46 @@ struct PushStateMachineTests {
     mutating func looks() {
         machine = PushStateMachine(configuration: PushConfiguration(), hasSpare: true)
         _ = machine.start(now: now)
-        #expect(machine.spareStep(now: now) == .look)
-        machine.spareLooked(nil, now: now, chance: 0.5)
-        #expect(machine.spareStep(now: now) == .wait(until: now.advanced(seconds: 180)))
+        #expect(machine.backupStep(now: now) == .probe)
+        machine.backupProbed(nil, now: now, chance: 0.5)
+        #expect(machine.backupStep(now: now) == .wait(until: now.advanced(seconds: 180)))
         now = now.advanced(seconds: 180)
-        #expect(machine.spareStep(now: now) == .look)
-        machine.spareLooked(PushError(.insecure, "no"), now: now, chance: 0.5)
-        #expect(machine.spareFault?.code == .certificate)
-        #expect(machine.spareStep(now: now) == .wait(until: now.advanced(seconds: 30)))
+        #expect(machine.backupStep(now: now) == .probe)
+        machine.backupProbed(PushError(.insecure, "no"), now: now, chance: 0.5)
+        #expect(machine.backupFault?.code == .certificate)
+        #expect(machine.backupStep(now: now) == .wait(until: now.advanced(seconds: 30)))
         now = now.advanced(seconds: 30)
         // Short of descriptors here: nothing is known anew.
-        machine.spareLooked(PushError(.local, "no socket"), now: now, chance: 0.5)
-        #expect(machine.spareFault?.code == .certificate)
+        machine.backupProbed(PushError(.local, "no socket"), now: now, chance: 0.5)
+        #expect(machine.backupFault?.code == .certificate)
         now = now.advanced(seconds: 30)
-        machine.spareLooked(nil, now: now, chance: 0.5)
-        #expect(machine.spareFault == nil)
+        machine.backupProbed(nil, now: now, chance: 0.5)
+        #expect(machine.backupFault == nil)
 
         // In use it needs no look.
         machine.accepted(now: now)
         _ = fail(.closed)
-        #expect(machine.isOnSpare)
+        #expect(machine.usesBackup)
         now = now.advanced(seconds: 180)
-        #expect(machine.spareStep(now: now) == .wait(until: now.advanced(seconds: 180)))
-        machine.spareLooked(PushError(.unreachable, "late news"), now: now, chance: 0.5)
-        #expect(machine.spareFault == nil)
+        #expect(machine.backupStep(now: now) == .wait(until: now.advanced(seconds: 180)))
+        machine.backupProbed(PushError(.unreachable, "late news"), now: now, chance: 0.5)
+        #expect(machine.backupFault == nil)
         _ = machine.stop()
-        #expect(machine.spareStep(now: now) == .end)
+        #expect(machine.backupStep(now: now) == .end)
 
         machine = PushStateMachine(configuration: PushConfiguration())
         _ = machine.start(now: now)
-        #expect(machine.spareStep(now: now) == .end)
+        #expect(machine.backupStep(now: now) == .end)
     }
 
-    /// Lets so many windows of time go by in which three pictures of four are dropped; what the last one led to.
-    private mutating func crawl(_ windows: Int, from pictures: inout DropWatch.Pictures) -> DropWatch.Change? {
-        var change = machine.look(at: pictures, now: now)
+    /// Lets so many windows of time go by in which three frames of four are dropped; what the last one led to.
+    private mutating func crawl(_ windows: Int, from frames: inout DropMonitor.FrameCounts) -> DropMonitor.Change? {
+        var change = machine.update(with: frames, now: now)
         for _ in 0..<windows {
             now = now.advanced(seconds: 5)
-            pictures.offered += 100
-            pictures.dropped += 75
-            change = machine.look(at: pictures, now: now)
+            frames.offered += 100
+            frames.dropped += 75
+            change = machine.update(with: frames, now: now)
         }
         return change
     }
@@ -301,34 +301,34 @@ struct PushStateMachineTests {
     @Test("a target that is far too slow is left for the spare one, and each return to either waits longer")
     mutating func tooSlow() {
         machine = PushStateMachine(configuration: PushConfiguration(), hasSpare: true)
-        var pictures = DropWatch.Pictures()
+        var frames = DropMonitor.FrameCounts()
         _ = machine.start(now: now)
         // Nothing is held against a target that does not have the stream yet.
-        #expect(crawl(10, from: &pictures) == nil)
+        #expect(crawl(10, from: &frames) == nil)
         machine.accepted(now: now)
-        #expect(crawl(3, from: &pictures) == .isSlow)
+        #expect(crawl(3, from: &frames) == .isSlow)
         #expect(machine.isSlow)
-        #expect(crawl(2, from: &pictures) == nil)
-        #expect(crawl(1, from: &pictures) == .isHopeless)
+        #expect(crawl(2, from: &frames) == nil)
+        #expect(crawl(1, from: &frames) == .isFailing)
         #expect(fail(.stalled) == 0.2)
-        #expect(machine.isOnSpare && machine.reported == .interrupted)
+        #expect(machine.usesBackup && machine.reported == .interrupted)
         #expect(machine.lastFault?.code == .stalled && machine.lastFault?.retry == .soon)
         // The line itself may be what is slow: half a minute of that is no reason to be quick again.
-        for (isOnSpare, expected) in [(false, 1.0), (true, 1.5), (false, 2.25)] {
+        for (usesBackup, expected) in [(false, 1.0), (true, 1.5), (false, 2.25)] {
             retry(after: 10)
             machine.accepted(now: now)
-            #expect(crawl(6, from: &pictures) == .isHopeless)
+            #expect(crawl(6, from: &frames) == .isFailing)
             #expect(fail(.stalled) == expected)
-            #expect(machine.isOnSpare == isOnSpare)
+            #expect(machine.usesBackup == usesBackup)
         }
         retry(after: 10)
         machine.accepted(now: now)
         #expect(machine.isSlow)
         for window in 1...4 {
-            let expected: DropWatch.Change? = window == 4 ? .keepsUp : nil
-            #expect(machine.look(at: pictures, now: now) == expected)
+            let expected: DropMonitor.Change? = window == 4 ? .keepsUp : nil
+            #expect(machine.update(with: frames, now: now) == expected)
             now = now.advanced(seconds: 5)
-            pictures.offered += 100
+            frames.offered += 100
         }
         now = now.advanced(seconds: 60)
         #expect(fail(.closed) == 0.2)

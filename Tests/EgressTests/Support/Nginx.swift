@@ -76,3 +76,48 @@ final class Nginx {
         if let process, process.isRunning { _ = Glibc.kill(process.processIdentifier, number) }
     }
 }
+
+/// Runs a command to its end and gives back what it printed.
+enum Tool {
+    struct Failure: Error {
+        var command: String
+        var output: String
+    }
+
+    @discardableResult
+    static func run(_ name: String, _ arguments: [String], in folder: URL? = nil) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [name] + arguments
+        process.currentDirectoryURL = folder
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw Failure(command: ([name] + arguments).joined(separator: " "), output: text)
+        }
+        return text
+    }
+}
+
+/// A folder of a test's own, removed with it.
+final class TemporaryFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("egress-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        // A server's workers may run as another user.
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: url.path)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+}

@@ -8,7 +8,7 @@ import Synchronization
 /// One push with everything it reported, and limits short enough for tests.
 final class PushFixture: Sendable {
     let push: RTMPPush
-    private let heard: Latch<[OutputStatus]>
+    private let received: Latch<[OutputStatus]>
 
     static var quick: PushConfiguration {
         var configuration = PushConfiguration()
@@ -18,11 +18,11 @@ final class PushFixture: Sendable {
         configuration.progressLimit = 1
         configuration.acceptance = 0.15
         configuration.farewell = 0.3
-        configuration.backOff.first = 0.2
-        configuration.backOff.cap = 0.5
-        configuration.backOff.healthyAfter = 1
+        configuration.backoff.initial = 0.2
+        configuration.backoff.maximum = 0.5
+        configuration.healthyAfter = 1
         configuration.slowRetry = 5
-        configuration.videoPatience = 0.3
+        configuration.videoTimeout = 0.3
         return configuration
     }
 
@@ -34,26 +34,26 @@ final class PushFixture: Sendable {
         configuration: PushConfiguration = quick,
         policy: TargetPolicy = TargetPolicy(allowsPrivateAddresses: true)
     ) throws {
-        let heard = Latch<[OutputStatus]>([])
-        self.heard = heard
+        let received = Latch<[OutputStatus]>([])
+        self.received = received
         push = RTMPPush(
             name: name,
             address: try PushAddress(url: url, streamKey: key),
             spare: try spare.map { try PushAddress(url: $0, streamKey: key) },
             policy: policy,
             configuration: configuration
-        ) { status in heard.update { $0.append(status) } }
+        ) { status in received.update { $0.append(status) } }
         push.start()
     }
 
     deinit { end() }
 
     /// Every status reported so far.
-    var history: [OutputStatus] { heard.update(wakes: false) { $0 } }
+    var history: [OutputStatus] { received.update(wakes: false) { $0 } }
 
     /// Waits for a report, past ones included; nil when none came in time.
     func wait(seconds: Double = 20, for isWanted: @Sendable (OutputStatus) -> Bool) -> OutputStatus? {
-        heard.wait(until: .now().advanced(seconds: seconds)) { $0.last(where: isWanted) }
+        received.wait(until: .now().advanced(seconds: seconds)) { $0.last(where: isWanted) }
     }
 
     func waitFor(_ state: OutputStatus.State, seconds: Double = 20) -> OutputStatus? {

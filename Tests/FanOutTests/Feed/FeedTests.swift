@@ -4,31 +4,35 @@ import Media
 import NIOCore
 import NIOPosix
 import Stage
+import TestSupport
 import Testing
 
 @Suite("A feed over several event loops")
 struct FeedTests {
     private static let noTick = FanOutConfiguration(tick: .zero)
 
-    /// Already one viewer is a crowd.
+    /// A configuration in which a single viewer is a large audience.
     private static func crowd(tick milliseconds: Int64) -> FanOutConfiguration {
-        FanOutConfiguration(tick: .milliseconds(milliseconds), promptAudience: 0)
+        FanOutConfiguration(tick: .milliseconds(milliseconds), smallAudienceLimit: 0)
     }
 
-    /// A viewer on `loop`; its output may be touched there only.
-    private func join(_ feed: Feed, on loop: any EventLoop) async throws -> NIOLoopBound<RecordingOutput> {
+    /// Adds a viewer on `loop`; use its output on that loop only.
+    private func join(_ feed: Feed, on loop: any EventLoop) async throws -> NIOLoopBound<RecordingViewerOutput> {
         try await loop.submit {
-            let output = RecordingOutput()
-            feed.share(on: loop)?.add(Viewer(output: output, writer: output, wire: .flv, session: nil), now: .now())
+            let output = RecordingViewerOutput()
+            feed.partition(on: loop)?.add(
+                FeedViewer(output: output, writer: output, wire: .flv, session: nil),
+                now: .now()
+            )
             return NIOLoopBound(output, eventLoop: loop)
         }.get()
     }
 
-    private func tags(of output: NIOLoopBound<RecordingOutput>, on loop: any EventLoop) async throws -> [String] {
+    private func tags(of output: NIOLoopBound<RecordingViewerOutput>, on loop: any EventLoop) async throws -> [String] {
         try await loop.submit { output.value.tags.map(\.description) }.get()
     }
 
-    @Test("Viewers of every loop get everything in order, whichever thread it comes from")
+    @Test("delivers every packet in order to viewers of all loops, whichever thread sends it")
     func order() async throws {
         try await withLoops(2) { group in
             let feed = Feed(name: "r", group: group, configuration: Self.noTick)
@@ -41,7 +45,7 @@ struct FeedTests {
             let expected =
                 ["V0", "A0"]
                 + program.dropFirst(2).map { packet in
-                    (packet.isKeyPicture ? "K" : packet.isVideo ? "p" : "s") + "\(packet.timestamp)"
+                    (packet.isKeyframe ? "K" : packet.isVideo ? "p" : "s") + "\(packet.timestamp)"
                 }
             for (loop, output) in zip(loops, outputs) { #expect(try await tags(of: output, on: loop) == expected) }
             #expect(feed.activity.packets == UInt64(program.count))
@@ -49,14 +53,14 @@ struct FeedTests {
         }
     }
 
-    @Test("With a tick, what gathers leaves together, and nothing stays behind")
+    @Test("with a tick, sends gathered packets together and leaves none behind")
     func tick() async throws {
         try await withLoops(1) { group in
             let feed = Feed(name: "r", group: group, configuration: Self.crowd(tick: 60))
             let loop = group.next()
             let output = try await join(feed, on: loop)
             for packet in [Packets.video(), Packets.audio(), Packets.key(0)] { feed.receive(packet) }
-            for number in 1...20 { feed.receive(Packets.sound(Int64(number) * 20)) }
+            for number in 1...20 { feed.receive(Packets.audioFrame(Int64(number) * 20)) }
             try await feed.settle(group)
             #expect(try await tags(of: output, on: loop) == ["V0", "A0", "K0"])
             #expect(
@@ -66,8 +70,8 @@ struct FeedTests {
         }
     }
 
-    @Test("Pictures leave three by three at a tick of three pictures: what waited for one flush makes no second one")
-    func pictureGroups() async throws {
+    @Test("flushes frames in groups of three at a tick of three frames, without extra flushes")
+    func frameGroups() async throws {
         try await withLoops(1) { group in
             let feed = Feed(name: "r", group: group, configuration: Self.crowd(tick: 100))
             let loop = group.next()
@@ -76,39 +80,39 @@ struct FeedTests {
             for number in 0..<36 {
                 let due = begin.advanced(milliseconds: Int64(number) * 100 / 3)
                 try await Task.sleep(for: .nanoseconds(max(0, due.nanoseconds - MonotonicTime.now().nanoseconds)))
-                feed.receive(Packets.picture(Int64(number) * 100 / 3, isKey: number == 0))
+                feed.receive(Packets.frame(Int64(number) * 100 / 3, isKey: number == 0))
             }
             #expect(
                 try await eventually { try await tags(of: output, on: loop).count == 36 }
             )
-            // A machine that stalls may part a group; with a flush for each picture that was ever held there are 16.
+            // A stalled machine may split a group; with one flush for each held frame there would be 16.
             #expect(try await loop.submit { output.value.flushes }.get() <= 14)
         }
     }
 
-    @Test("A small audience has each picture at once, whatever the tick; a crowd has the tick")
+    @Test("sends each frame at once to a small audience, and uses the tick for a large one")
     func promptness() async throws {
         try await withLoops(1) { group in
-            let configuration = FanOutConfiguration(tick: .seconds(10), promptAudience: 1)
+            let configuration = FanOutConfiguration(tick: .seconds(10), smallAudienceLimit: 1)
             let feed = Feed(name: "r", group: group, configuration: configuration)
             let loop = group.next()
             let output = try await join(feed, on: loop)
             feed.receive(Packets.video())
             for number in 0..<3 {
-                feed.receive(Packets.picture(Int64(number) * 40, isKey: number == 0))
+                feed.receive(Packets.frame(Int64(number) * 40, isKey: number == 0))
                 try await feed.settle(group)
                 #expect(try await loop.submit { output.value.flushes }.get() == number + 1)
                 try await Task.sleep(for: .milliseconds(40))
             }
             _ = try await join(feed, on: loop)
-            feed.receive(Packets.picture(120))
-            feed.receive(Packets.picture(160))
+            feed.receive(Packets.frame(120))
+            feed.receive(Packets.frame(160))
             try await feed.settle(group)
             #expect(try await loop.submit { output.value.flushes }.get() == 3)
         }
     }
 
-    @Test("Timestamps rise over a change of publisher, however the new one's clock begins", arguments: [0, 9_000_000])
+    @Test("timestamps increase over a change of publisher, whatever the new one's start", arguments: [0, 9_000_000])
     func publisherChange(start: Int64) async throws {
         try await withLoops(2) { group in
             let feed = Feed(name: "r", group: group, configuration: Self.noTick)
@@ -124,12 +128,12 @@ struct FeedTests {
             let times = sink.packets.map(\.timestamp)
             #expect(times.first == 0)
             #expect(zip(times, times.dropFirst()).allSatisfy { $0 <= $1 })
-            // Each lasts just under two seconds, and next to no time passes between them.
+            // Each publisher sends just under two seconds, and almost no time passes between them.
             #expect((3_900...4_500).contains(try #require(times.last)))
         }
     }
 
-    @Test("What an older publisher still sends after a newer one took over never enters the feed")
+    @Test("drops packets of an older publisher after a newer one took over")
     func overtaken() async throws {
         try await withLoops(2) { group in
             let feed = Feed(name: "r", group: group, configuration: Self.noTick)
@@ -141,21 +145,21 @@ struct FeedTests {
             old.publisherChanged()
             old.receive(Packets.key(7_200_000))
             new.publisherChanged()
-            old.receive(Packets.picture(7_200_040))
+            old.receive(Packets.frame(7_200_040))
             new.receive(Packets.key(0))
             old.publisherChanged()
-            old.receive(Packets.picture(7_200_080))
-            new.receive(Packets.picture(40))
+            old.receive(Packets.frame(7_200_080))
+            new.receive(Packets.frame(40))
             try await feed.settle(group)
             #expect(sink.count == 3)
-            #expect(sink.packets.map(\.isKeyPicture) == [true, true, false])
+            #expect(sink.packets.map(\.isKeyframe) == [true, true, false])
             let times = sink.packets.map(\.timestamp)
             #expect(times[2] - times[1] == 40)
             #expect(times[2] < 1_000)
         }
     }
 
-    @Test("A sink that is attached late gets headers and the present group first, and nothing once it is detached")
+    @Test("a late sink receives headers and the current GOP first, and nothing after it is detached")
     func sinks() async throws {
         try await withLoops(2) { group in
             let feed = Feed(name: "r", group: group, configuration: Self.noTick)
@@ -163,26 +167,26 @@ struct FeedTests {
             let sink = RecordingSink()
             feed.attach(sink)
             feed.attach(sink)
-            feed.receive(Packets.picture(2_000))
+            feed.receive(Packets.frame(2_000))
             try await feed.settle(group)
             let packets = sink.drain()
             #expect(
                 packets.prefix(3).map(\.content) == [
                     .videoConfiguration(.h264), .audioConfiguration(.aac),
-                    .picture(.h264, isKey: true, isDisposable: false),
+                    .video(.h264, isKey: true, isDisposable: false),
                 ]
             )
             #expect(packets[2].timestamp == 1_000)
             #expect(packets.last?.timestamp == 2_000)
             #expect(packets.count { $0.timestamp == 2_000 } == 1)
             feed.detach(sink)
-            feed.receive(Packets.picture(2_040))
+            feed.receive(Packets.frame(2_040))
             try await feed.settle(group)
             #expect(sink.count == 0)
         }
     }
 
-    @Test("A feed that is closed ends the viewers of all loops, and its name can be opened anew")
+    @Test("closing a feed closes the viewers of all loops, and the name can be opened again")
     func closing() async throws {
         try await withLoops(2) { group in
             let feeds = FeedDirectory(group: group, configuration: Self.noTick)
@@ -200,7 +204,7 @@ struct FeedTests {
         }
     }
 
-    @Test("The reader of a host's feed has sound before the first keyframe; an audience begins with that keyframe")
+    @Test("a mixer receives audio before the first keyframe; a viewer starts with that keyframe")
     func lateKeyframe() async throws {
         try await withLoops(1) { group in
             let loop = group.next()
@@ -209,15 +213,15 @@ struct FeedTests {
                 (Feed(name: "program", group: group, configuration: Self.noTick), false),
             ] {
                 let early = try await join(feed, on: loop)
-                for packet in [Packets.video(), Packets.audio(), Packets.picture(0)] { feed.receive(packet) }
-                for number in 1...40 { feed.receive(Packets.sound(Int64(number) * 20)) }
+                for packet in [Packets.video(), Packets.audio(), Packets.frame(0)] { feed.receive(packet) }
+                for number in 1...40 { feed.receive(Packets.audioFrame(Int64(number) * 20)) }
                 try await feed.settle(group)
-                // One who comes later, as the next mixer does, hears what there is as well.
+                // A later reader, such as the next mixer, receives the audio as well.
                 let late = try await join(feed, on: loop)
                 try await feed.settle(group)
-                let heard = (1...40).map { "s\($0 * 20)" }
+                let audioTags = (1...40).map { "s\($0 * 20)" }
                 for output in [early, late] {
-                    #expect(try await tags(of: output, on: loop) == (isForMixer ? ["V20", "A20"] + heard : []))
+                    #expect(try await tags(of: output, on: loop) == (isForMixer ? ["V20", "A20"] + audioTags : []))
                 }
                 feed.receive(Packets.key(820))
                 try await feed.settle(group)

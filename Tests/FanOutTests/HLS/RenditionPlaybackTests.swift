@@ -7,34 +7,35 @@ import NIOCore
 import NIOEmbedded
 import Stage
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite("Renditions")
+@Suite("Renditions", .enabled(if: TestRun.isFull))
 struct RenditionPlaybackTests {
     private static let ladder = RenditionLadder(
         renditions: [Rendition(name: "360p", width: 640, height: 360, videoBitrate: 800)],
         hasAudioOnly: true
     )
 
-    /// A room with a program of 12 seconds, a rendition that began two seconds later, and its sound by itself.
-    private func onAir() throws -> SiteStand {
-        let stand = try SiteStand()
-        stand.feeds.open("r", with: Self.ladder)
-        let programs = stand.hls.open("r", renditions: Self.ladder.names)
+    /// Creates a room with 12 seconds of program, a rendition that began two seconds later, and audio only.
+    private func onAir() throws -> MediaServiceFixture {
+        let fixture = try MediaServiceFixture()
+        fixture.feeds.open("r", with: Self.ladder)
+        let programs = fixture.hls.open("r", renditions: Self.ladder.names)
         for packet in Packets.program(seconds: 12) { programs.program.receive(packet) }
         let rendition = try #require(programs.rendition("360p"))
         for packet in Packets.program(from: 2_000, seconds: 10) { rendition.receive(packet) }
         let audio = try #require(programs.rendition("audio"))
         for packet in Packets.program(seconds: 12) where packet.isAudio { audio.receive(packet) }
-        return stand
+        return fixture
     }
 
     private func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
 
-    @Test("The multivariant playlist names every variant with what it takes, and one session id for all")
+    @Test("the multivariant playlist describes every variant, all with one session id")
     func multivariant() throws {
-        let stand = try onAir()
-        let text = try #require(try stand.exchange("/live/r/index.m3u8")?.text)
+        let fixture = try onAir()
+        let text = try #require(try fixture.exchange("/live/r/index.m3u8")?.text)
         let lines = lines(text)
         #expect(lines.contains("#EXT-X-INDEPENDENT-SEGMENTS"))
         #expect(lines.filter { !$0.hasPrefix("#") } == ["media", "360p", "audio"].map { "\($0).m3u8?sid=r-1" })
@@ -49,11 +50,11 @@ struct RenditionPlaybackTests {
         #expect(try #require(Int(bandwidth)) > 0)
     }
 
-    @Test("Segments of one moment have one number and one date in every playlist")
+    @Test("segments of one moment have the same number and date in all playlists")
     func alignment() throws {
-        let stand = try onAir()
+        let fixture = try onAir()
         func segments(_ name: String) throws -> [String: String] {
-            let text = try #require(try stand.exchange("/live/r/\(name).m3u8?sid=r-1")?.text)
+            let text = try #require(try fixture.exchange("/live/r/\(name).m3u8?sid=r-1")?.text)
             var dates: [String: String] = [:]
             var date = ""
             for line in lines(text) {
@@ -69,27 +70,27 @@ struct RenditionPlaybackTests {
         for name in common { #expect(program[name] == rendition[name]) }
     }
 
-    @Test("A player that changes between renditions is one viewer, and each file is found under the room")
+    @Test("a player that switches renditions is one viewer, and all files are found")
     func oneViewer() throws {
-        let stand = try onAir()
+        let fixture = try onAir()
         for name in ["media", "360p", "audio", "media"] {
-            let text = try #require(try stand.exchange("/live/r/\(name).m3u8?sid=r-7")?.text)
+            let text = try #require(try fixture.exchange("/live/r/\(name).m3u8?sid=r-7")?.text)
             let file = try #require(lines(text).first { !$0.hasPrefix("#") })
-            #expect(try stand.exchange("/live/r/\(file)")?.status == 200)
+            #expect(try fixture.exchange("/live/r/\(file)")?.status == 200)
         }
-        #expect(stand.audience.story == (0..<4).flatMap { _ in ["playlist r-7", "delivered r-7"] })
-        #expect(Set(stand.audience.events.map(\.room)) == ["r"])
-        #expect(try stand.exchange("/live/r/1080p.m3u8?sid=r-7")?.status == 404)
+        #expect(fixture.audience.eventLog == (0..<4).flatMap { _ in ["playlist r-7", "delivered r-7"] })
+        #expect(Set(fixture.audience.events.map(\.room)) == ["r"])
+        #expect(try fixture.exchange("/live/r/1080p.m3u8?sid=r-7")?.status == 404)
     }
 
-    @Test("Each playlist reports how far the others are, and never itself")
+    @Test("each playlist reports the others and not itself")
     func reports() throws {
-        let stand = try onAir()
+        let fixture = try onAir()
         let names = ["media", "360p", "audio"]
         var newest: [String: String] = [:]
         var reports: [String: [String]] = [:]
         for name in names {
-            let text = try #require(try stand.exchange("/live/r/\(name).m3u8?sid=r-1")?.text)
+            let text = try #require(try fixture.exchange("/live/r/\(name).m3u8?sid=r-1")?.text)
             let part = try #require(text.matches(of: /#EXT-X-PART:.*\/s(\d+)\.p(\d+)\.m4s/).last)
             newest[name] = "LAST-MSN=\(part.output.1),LAST-PART=\(part.output.2)"
             reports[name] = lines(text).filter { $0.hasPrefix("#EXT-X-RENDITION-REPORT:") }
@@ -103,63 +104,63 @@ struct RenditionPlaybackTests {
         }
     }
 
-    @Test("A rendition that begins after a restart of the mixer has the discontinuity numbers of the program")
+    @Test("a rendition that starts after a mixer restart has the program's discontinuity sequence")
     func lateRendition() throws {
-        let stand = try SiteStand()
-        stand.feeds.open("r", with: Self.ladder)
-        let programs = stand.hls.open("r", renditions: Self.ladder.names)
+        let fixture = try MediaServiceFixture()
+        fixture.feeds.open("r", with: Self.ladder)
+        let programs = fixture.hls.open("r", renditions: Self.ladder.names)
         let rendition = try #require(programs.rendition("360p"))
         for packet in Packets.program(seconds: 6) { programs.program.receive(packet) }
         programs.program.publisherChanged()
         for packet in Packets.program(from: 7_000, seconds: 26) { programs.program.receive(packet) }
         for packet in Packets.program(from: 13_000, seconds: 20) { rendition.receive(packet) }
         for name in ["media", "360p"] {
-            let text = try #require(try stand.exchange("/live/r/\(name).m3u8?sid=r-1")?.text)
+            let text = try #require(try fixture.exchange("/live/r/\(name).m3u8?sid=r-1")?.text)
             #expect(text.contains("#EXT-X-DISCONTINUITY-SEQUENCE:1\n"))
             #expect(!text.contains("#EXT-X-DISCONTINUITY\n"))
         }
     }
 
-    @Test("A program waits a segment's time for its renditions before players are told of it")
-    func patience() throws {
-        let stand = try SiteStand()
-        stand.feeds.open("r", with: Self.ladder)
-        let programs = stand.hls.open("r", renditions: Self.ladder.names)
+    @Test("waits one segment for the renditions before the multivariant playlist is offered")
+    func playlistDelay() throws {
+        let fixture = try MediaServiceFixture()
+        fixture.feeds.open("r", with: Self.ladder)
+        let programs = fixture.hls.open("r", renditions: Self.ladder.names)
         for packet in Packets.program(seconds: 3) { programs.program.receive(packet) }
-        #expect(try stand.exchange("/live/r/index.m3u8")?.status == 404)
-        // Who is told to ask again is nobody's viewer yet.
-        #expect(stand.audience.requests.isEmpty)
+        #expect(try fixture.exchange("/live/r/index.m3u8")?.status == 404)
+        // A player that is told to retry is not counted.
+        #expect(fixture.audience.requests.isEmpty)
         for packet in Packets.program(from: 3_000, seconds: 3) { programs.program.receive(packet) }
-        let text = try #require(try stand.exchange("/live/r/index.m3u8")?.text)
+        let text = try #require(try fixture.exchange("/live/r/index.m3u8")?.text)
         #expect(lines(text).filter { !$0.hasPrefix("#") }.count == 1)
     }
 
-    /// The numbers of the segments that a playlist names.
+    /// Returns the segment numbers in a playlist.
     private func numbers(_ playlist: String) -> [Int] {
         playlist.matches(of: /\/s(\d+)\.m4s/).compactMap { Int($0.output.1) }
     }
 
-    @Test("A rendition that stands still is not offered, and its playlist is not found, until its segments come again")
+    @Test("a stalled rendition is neither offered nor found until its segments resume")
     func standstill() throws {
-        let stand = try SiteStand()
-        stand.feeds.open("r", with: Self.ladder)
-        let programs = stand.hls.open("r", renditions: Self.ladder.names)
+        let fixture = try MediaServiceFixture()
+        fixture.feeds.open("r", with: Self.ladder)
+        let programs = fixture.hls.open("r", renditions: Self.ladder.names)
         let rendition = try #require(programs.rendition("360p"))
         let audio = try #require(programs.rendition("audio"))
         func play(from start: Int64, seconds: Int, without: Bool = false) {
             for packet in Packets.program(from: start, seconds: seconds) {
                 programs.program.receive(packet)
-                // A coder that rests does not say again how to decode what it goes on with.
+                // An encoder that resumes does not repeat its configuration.
                 if !without, start == 0 || !packet.isConfiguration { rendition.receive(packet) }
                 if packet.isAudio { audio.receive(packet) }
             }
         }
         func offered() throws -> [String] {
-            let text = try #require(try stand.exchange("/live/r/index.m3u8")?.text)
+            let text = try #require(try fixture.exchange("/live/r/index.m3u8")?.text)
             return lines(text).filter { !$0.hasPrefix("#") }.map { String($0.prefix { $0 != "." }) }
         }
         func ask(_ name: String) throws -> (status: Int, text: String) {
-            let answer = try #require(try stand.exchange("/live/r/\(name).m3u8?sid=r-1"))
+            let answer = try #require(try fixture.exchange("/live/r/\(name).m3u8?sid=r-1"))
             return (answer.status, answer.text)
         }
         play(from: 0, seconds: 12)
@@ -169,118 +170,118 @@ struct RenditionPlaybackTests {
         play(from: 15_000, seconds: 15, without: true)
         #expect(try offered() == ["media", "audio"] && ask("360p").status == 404)
         #expect(try !ask("media").text.contains("RENDITION-REPORT:URI=\"360p.m3u8\""))
-        // It comes again, with the numbers that the program has for the same moments.
+        // The rendition resumes with the program's segment numbers.
         play(from: 30_000, seconds: 10)
         #expect(try offered() == ["media", "360p", "audio"])
         let (program, back) = (numbers(try ask("media").text), numbers(try ask("360p").text))
         #expect(back == Array(program.suffix(back.count)) && back.first == 15)
         let names = try ask("360p").text.matches(of: /EXT-X-MAP:URI="([^"]+)"/).map { String($0.output.1) }
-        for name in names { #expect(try stand.exchange("/live/r/\(name)")?.status == 200) }
-        #expect(try stand.exchange("/live/r/\(rendition.run)/s15.m4s")?.status == 200)
+        for name in names { #expect(try fixture.exchange("/live/r/\(name)")?.status == 200) }
+        #expect(try fixture.exchange("/live/r/\(rendition.run)/s15.m4s")?.status == 200)
     }
 
-    @Test("A program whose mixer is away for long keeps its renditions")
+    @Test("keeps the renditions of a program whose mixer is away for long")
     func outage() throws {
-        let stand = try SiteStand()
-        stand.feeds.open("r", with: Self.ladder)
-        let programs = stand.hls.open("r", renditions: Self.ladder.names)
+        let fixture = try MediaServiceFixture()
+        fixture.feeds.open("r", with: Self.ladder)
+        let programs = fixture.hls.open("r", renditions: Self.ladder.names)
         let all = Self.ladder.names.compactMap { programs.rendition($0) } + [programs.program]
         for start: Int64 in [0, 60_000] {
             if start > 0 { for program in all { program.publisherChanged() } }
             for packet in Packets.program(from: start, seconds: 8) { for program in all { program.receive(packet) } }
         }
-        let text = try #require(try stand.exchange("/live/r/index.m3u8")?.text)
+        let text = try #require(try fixture.exchange("/live/r/index.m3u8")?.text)
         #expect(lines(text).filter { !$0.hasPrefix("#") }.count == 3)
         for name in ["media", "360p", "audio"] {
-            let playlist = try #require(try stand.exchange("/live/r/\(name).m3u8?sid=r-1")?.text)
-            // All that was listed before is still.
+            let playlist = try #require(try fixture.exchange("/live/r/\(name).m3u8?sid=r-1")?.text)
+            // The previously listed segments are unchanged.
             #expect(numbers(playlist).first == 0 && playlist.contains("#EXT-X-DISCONTINUITY\n"))
         }
     }
 
-    @Test("Who plays a rendition that stands still is sent away, and who comes then finds no such stream")
+    @Test("closes the players of a stalled rendition, and refuses new ones with \"stream not found\"")
     func players() throws {
-        let stand = try SiteStand()
-        let (program, renditions) = stand.feeds.open("r", with: Self.ladder)
+        let fixture = try MediaServiceFixture()
+        let (program, renditions) = fixture.feeds.open("r", with: Self.ladder)
         let feed = renditions[0].feed
         func play(_ times: ClosedRange<Int64>, on feeds: [Feed]) {
             for time in times { for feed in feeds { feed.receive(Packets.key(time * 1000)) } }
-            stand.loop.run()
+            fixture.loop.run()
         }
-        let pushed = Taker()
-        stand.feeds.attach(pushed, room: "r_360p")
+        let pushed = CountingSink()
+        fixture.feeds.attach(pushed, room: "r_360p")
         play(0...2, on: [program, feed])
-        let channel = try stand.connect()
-        try stand.ask("/live/r_360p.flv", on: channel)
-        stand.loop.run()
-        func still() -> [(name: RenditionFeedName, takers: [any PacketSink])] {
-            stand.feeds.dismissFromStillRenditions().filter { $0.name.rendition == "360p" }
+        let channel = try fixture.connect()
+        try fixture.ask("/live/r_360p.flv", on: channel)
+        fixture.loop.run()
+        func still() -> [(name: RenditionFeedName, sinks: [any PacketSink])] {
+            fixture.feeds.dismissViewersOfStalledRenditions().filter { $0.name.rendition == "360p" }
         }
         #expect(feed.activity.viewers == 1 && still().isEmpty)
         play(3...7, on: [program])
-        #expect(stand.feeds.playable("r_360p") != nil && still().isEmpty && feed.activity.viewers == 1)
+        #expect(fixture.feeds.playable("r_360p") != nil && still().isEmpty && feed.activity.viewers == 1)
         play(8...9, on: [program])
         let found = still()
-        stand.loop.run()
+        fixture.loop.run()
         #expect(found.map(\.name) == [RenditionFeedName(room: "r", rendition: "360p")])
-        #expect(found.first?.takers.first === pushed)
+        #expect(found.first?.sinks.first === pushed)
         #expect(feed.activity.viewers == 0 && !channel.isActive)
-        #expect(stand.audience.story.last == "closed(shutdown) r-1")
-        #expect(stand.feeds.playable("r_360p") == nil && stand.feeds.named("r_360p")?.feed === feed)
-        #expect(try stand.exchange("/live/r_360p.flv", method: .head)?.status == 404)
-        // What is pushed stays attached, and is let go by its room's name.
+        #expect(fixture.audience.eventLog.last == "closed(shutdown) r-1")
+        #expect(fixture.feeds.playable("r_360p") == nil && fixture.feeds.named("r_360p")?.feed === feed)
+        #expect(try fixture.exchange("/live/r_360p.flv", method: .head)?.status == 404)
+        // Sinks stay attached, and are detached by the room's name.
         play(10...10, on: [program, feed])
         #expect(pushed.count.withLock { $0 } == 4)
-        #expect(stand.feeds.playable("r_360p") != nil)
+        #expect(fixture.feeds.playable("r_360p") != nil)
         #expect(still().isEmpty)
-        stand.feeds.detach(pushed, room: "r")
+        fixture.feeds.detach(pushed, room: "r")
         play(11...18, on: [program])
-        #expect(stand.feeds.dismissFromStillRenditions().allSatisfy { $0.takers.isEmpty })
+        #expect(fixture.feeds.dismissViewersOfStalledRenditions().allSatisfy { $0.sinks.isEmpty })
     }
 
-    /// Takes a feed as an output does.
-    private final class Taker: PacketSink {
+    /// Counts packets, as an output's sink would receive them.
+    private final class CountingSink: PacketSink {
         let count = Mutex(0)
 
         func receive(_ packet: MediaPacket) { count.withLock { $0 += 1 } }
     }
 
-    @Test("ROOM_360p is the room's rendition, unless there is a room of that name")
+    @Test("ROOM_360p is the room's rendition, unless a room of that name exists")
     func names() throws {
-        let stand = try SiteStand()
-        let (program, renditions) = stand.feeds.open("my_show", with: Self.ladder)
+        let fixture = try MediaServiceFixture()
+        let (program, renditions) = fixture.feeds.open("my_show", with: Self.ladder)
         #expect(renditions.map(\.name) == ["360p", "audio"])
-        #expect(stand.feeds.playable("my_show")?.feed === program)
-        #expect(stand.feeds.playable("my_show_360p")?.feed === renditions[0].feed)
-        #expect(stand.feeds.playable("my_show_360p")?.room == "my_show")
-        #expect(stand.feeds.playable("my_show_720p") == nil)
-        let other = stand.feeds.open("my_show_360p")
-        #expect(stand.feeds.playable("my_show_360p")?.feed === other)
-        stand.feeds.closeRenditions(of: "my_show", reason: .roomEnded)
-        #expect(stand.feeds.feed("my_show.rendition.audio") == nil)
-        #expect(stand.feeds.feed("my_show") != nil)
+        #expect(fixture.feeds.playable("my_show")?.feed === program)
+        #expect(fixture.feeds.playable("my_show_360p")?.feed === renditions[0].feed)
+        #expect(fixture.feeds.playable("my_show_360p")?.room == "my_show")
+        #expect(fixture.feeds.playable("my_show_720p") == nil)
+        let other = fixture.feeds.open("my_show_360p")
+        #expect(fixture.feeds.playable("my_show_360p")?.feed === other)
+        fixture.feeds.closeRenditions(of: "my_show", reason: .roomEnded)
+        #expect(fixture.feeds.feed("my_show.rendition.audio") == nil)
+        #expect(fixture.feeds.feed("my_show") != nil)
     }
 
-    @Test("An output of a rendition pushes that one, also where a room is named as players name it")
+    @Test("an output pushes its rendition, also if a room has the rendition's play name")
     func outputs() throws {
-        let stand = try SiteStand()
-        let (program, renditions) = stand.feeds.open("show", with: Self.ladder)
-        let other = stand.feeds.open("show_360p")
+        let fixture = try MediaServiceFixture()
+        let (program, renditions) = fixture.feeds.open("show", with: Self.ladder)
+        let other = fixture.feeds.open("show_360p")
         var target = OutputTarget(name: "small", url: "rtmp://a.example/live", streamKey: "key")
         target.rendition = "360p"
-        let pushed = Taker()
-        stand.feeds.attach(pushed, room: target.feed(of: "show"))
+        let pushed = CountingSink()
+        fixture.feeds.attach(pushed, room: target.feed(of: "show"))
         for feed in [program, other] { feed.receive(Packets.key(0)) }
-        stand.loop.run()
+        fixture.loop.run()
         #expect(pushed.count.withLock { $0 } == 0)
         renditions[0].feed.receive(Packets.key(0))
-        stand.loop.run()
+        fixture.loop.run()
         #expect(pushed.count.withLock { $0 } == 1)
-        stand.feeds.detach(pushed, room: "show")
+        fixture.feeds.detach(pushed, room: "show")
         renditions[0].feed.receive(Packets.key(2000))
-        stand.loop.run()
+        fixture.loop.run()
         #expect(pushed.count.withLock { $0 } == 1)
         target.rendition = nil
-        #expect(stand.feeds.named(target.feed(of: "show"))?.feed === program)
+        #expect(fixture.feeds.named(target.feed(of: "show"))?.feed === program)
     }
 }

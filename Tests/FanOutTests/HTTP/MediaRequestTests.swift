@@ -1,9 +1,9 @@
 @testable import FanOut
 import Testing
 
-@Suite("Addresses of the media side")
+@Suite("Media request paths")
 struct MediaRequestTests {
-    @Test("Streams, playlists and files are told apart")
+    @Test("parses streams, playlists and files")
     func known() {
         #expect(MediaRequest(path: "/live/stage-1.flv") == MediaRequest(room: "stage-1", .flv))
         #expect(MediaRequest(path: "/live/r/index.m3u8") == MediaRequest(room: "r", .multivariantPlaylist))
@@ -15,7 +15,7 @@ struct MediaRequestTests {
         #expect(MediaRequest(path: "/live/" + String(repeating: "a", count: 64) + ".flv") != nil)
     }
 
-    @Test("A path may name the session behind the room, and asks for the same")
+    @Test("parses a session named in the path")
     func session() {
         func named(_ target: MediaRequest.Target) -> MediaRequest { MediaRequest(room: "r", sid: "abc", target) }
         #expect(MediaRequest(path: "/live/r/~abc/media.m3u8") == named(.mediaPlaylist(rendition: nil)))
@@ -32,7 +32,7 @@ struct MediaRequestTests {
     }
 
     @Test(
-        "Anything else is not ours",
+        "does not parse other paths",
         arguments: [
             "", "/", "/live", "/live/", "/live/.flv", "/live/r", "/live/r/", "/live/r/.m3u8", "/v1/rooms",
             "/live/../etc.flv", "/live/a b.flv", "/live/a.b.flv", "/live/r.host.PA1.flv", "/live//index.m3u8",
@@ -44,7 +44,7 @@ struct MediaRequestTests {
         #expect(MediaRequest(path: path) == nil)
     }
 
-    @Test("A query is read item by item")
+    @Test("reads query items by name")
     func query() {
         let query = QueryItems(target: "/live/r/media.m3u8?a=1&sid=x.y-z_&b=&sid=second&flag&=v")
         #expect(query["sid"] == "x.y-z_")

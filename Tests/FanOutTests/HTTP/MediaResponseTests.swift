@@ -1,9 +1,10 @@
-@testable import FanOut
 import HTTPTypes
 import NIOCore
 import Testing
 
-@Suite("Answers of the media side")
+@testable import FanOut
+
+@Suite("Media responses")
 struct MediaResponseTests {
     private let segment = MediaResponse.segment([
         ByteBuffer(string: "abcde"), ByteBuffer(string: "fghij"), ByteBuffer(string: "klmno"),
@@ -11,7 +12,7 @@ struct MediaResponseTests {
 
     private func text(_ body: [ByteBuffer]) -> String { body.map { String(buffer: $0) }.joined() }
 
-    @Test("A segment says that it never changes, and its buffers go out as they are")
+    @Test("a segment is immutable, and its buffers are sent without copies")
     func wholeSegment() {
         let (head, body) = segment.resolved(method: .get, range: nil)
         #expect(head.status == .ok)
@@ -23,7 +24,7 @@ struct MediaResponseTests {
         #expect(text(body) == "abcdefghijklmno")
     }
 
-    @Test("HEAD tells what GET would, without the body")
+    @Test("HEAD has the header of GET without the body")
     func head() {
         let (get, _) = segment.resolved(method: .get, range: "bytes=2-3")
         let (head, body) = segment.resolved(method: .head, range: "bytes=2-3")
@@ -31,7 +32,7 @@ struct MediaResponseTests {
         #expect(body.isEmpty)
     }
 
-    @Test("A range is cut over the borders of buffers", arguments: 0..<15)
+    @Test("a range is sliced over buffer boundaries", arguments: 0..<15)
     func ranges(first: Int) {
         let letters = Array("abcdefghijklmno")
         for last in first..<15 {
@@ -43,7 +44,7 @@ struct MediaResponseTests {
         }
     }
 
-    @Test("A range behind the end is refused with the length")
+    @Test("a range after the end is 416 with the length")
     func unsatisfiable() {
         let (head, body) = segment.resolved(method: .get, range: "bytes=15-")
         #expect(head.status == .rangeNotSatisfiable)
@@ -52,7 +53,7 @@ struct MediaResponseTests {
         #expect(body.isEmpty)
     }
 
-    @Test("A playlist is whole whatever range is asked for")
+    @Test("a playlist ignores ranges")
     func playlist() {
         let response = MediaResponse.playlist(
             ByteBuffer(string: "#EXTM3U\n"),
@@ -64,5 +65,37 @@ struct MediaResponseTests {
         #expect(head.headerFields[.acceptRanges] == nil)
         #expect(head.headerFields[.contentType] == "application/vnd.apple.mpegurl")
         #expect(text(body) == "#EXTM3U\n")
+    }
+}
+
+@Suite("Range headers")
+struct ByteRangeTests {
+    @Test(
+        "resolves a single range against the length",
+        arguments: [
+            ("bytes=0-0", 0, 0), ("bytes=0-99", 0, 99), ("bytes=10-19", 10, 19), ("bytes=90-500", 90, 99),
+            ("bytes=95-", 95, 99), ("bytes=0-", 0, 99), ("bytes=-1", 99, 99), ("bytes=-30", 70, 99),
+            ("bytes=-1000", 0, 99), ("bytes=99-99", 99, 99),
+        ]
+    )
+    func partial(header: String, first: Int, last: Int) {
+        #expect(ByteRange.parse(header, length: 100) == .partial(ByteRange(first: first, last: last)))
+    }
+
+    @Test("a range after the end is unsatisfiable", arguments: ["bytes=100-", "bytes=100-200", "bytes=-0"])
+    func unsatisfiable(header: String) {
+        #expect(ByteRange.parse(header, length: 100) == .unsatisfiable)
+        #expect(ByteRange.parse("bytes=-5", length: 0) == .unsatisfiable)
+    }
+
+    @Test(
+        "any other form selects the whole body",
+        arguments: [
+            nil, "", "bytes", "bytes=", "bytes=-", "bytes=5-2", "bytes=0-1,5-6", "items=0-1", "bytes=a-b", "bytes=1-x",
+            "bytes=+1-5", "bytes=--5", "bytes=1-2-3", "bytes=99999999999999999999-", "bytes= 0-1",
+        ] as [String?]
+    )
+    func whole(header: String?) {
+        #expect(ByteRange.parse(header, length: 100) == .whole)
     }
 }

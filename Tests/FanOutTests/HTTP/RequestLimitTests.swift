@@ -3,56 +3,56 @@ import NIOCore
 import NIOEmbedded
 import Testing
 
-@Suite("What a client may send")
+@Suite("Request limits")
 struct RequestLimitTests {
     private func status(_ answer: [UInt8]) -> String { String(decoding: answer.prefix(12), as: UTF8.self) }
 
-    private func line(_ limits: HTTPLimits = HTTPLimits()) throws -> ByteLine {
-        try ByteLine(to: SiteStand(limits: limits))
+    private func line(_ limits: HTTPLimits = HTTPLimits()) throws -> RawHTTPConnection {
+        try RawHTTPConnection(to: MediaServiceFixture(limits: limits))
     }
 
-    /// Sends what makes the decoder fail; what came back.
-    private func sendMalformed(_ text: String, _ line: ByteLine) throws -> [UInt8] {
+    /// Sends bytes that make the decoder fail, and returns the response.
+    private func sendMalformed(_ text: String, _ line: RawHTTPConnection) throws -> [UInt8] {
         #expect(throws: (any Error).self) { try line.channel.writeInbound(ByteBuffer(string: text)) }
         return try line.received()
     }
 
-    private func isClosed(_ line: ByteLine) -> Bool {
+    private func isClosed(_ line: RawHTTPConnection) -> Bool {
         line.channel.embeddedEventLoop.advanceTime(by: .seconds(1))
         return !line.channel.isActive
     }
 
-    @Test("CONNECT is refused with the methods there are, and the connection closes")
+    @Test("refuses CONNECT with Allow, and closes the connection")
     func tunnel() throws {
         let line = try line()
         let answer = try line.send("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(status(answer) == "HTTP/1.1 405")
         let text = String(decoding: answer, as: UTF8.self).lowercased()
         #expect(text.contains("\r\nallow: get, head,") && text.contains("\r\nconnection: close\r\n"))
-        #expect(isClosed(line) && line.behind.paths.isEmpty)
+        #expect(isClosed(line) && line.backend.paths.isEmpty)
     }
 
-    @Test("A request to upgrade is answered like any other, and the connection closes", arguments: ["GET", "POST"])
+    @Test("answers an upgrade request as usual, and closes the connection", arguments: ["GET", "POST"])
     func upgrade(method: String) throws {
         let line = try line()
         let length = method == "POST" ? "Content-Length: 4\r\n" : ""
         let fields = length + "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
         #expect(try line.ask("/v1/x", fields, method: method).isEmpty)
         if method == "POST" { #expect(try line.send("body").isEmpty) }
-        #expect(line.behind.ends == 1)
-        line.behind.respond("answer")
+        #expect(line.backend.ends == 1)
+        line.backend.respond("answer")
         let text = String(decoding: try line.received(), as: UTF8.self)
         #expect(text.hasPrefix("HTTP/1.1 200") && text.contains("answer"))
         #expect(text.lowercased().contains("\r\nconnection: close\r\n"))
         #expect(isClosed(line))
-        #expect(line.behind.paths == ["/v1/x"])
+        #expect(line.backend.paths == ["/v1/x"])
     }
 
-    @Test("Media is given to who asks to upgrade, and the connection closes")
+    @Test("answers a media request with an upgrade, and closes the connection")
     func upgradeOfMedia() throws {
-        let stand = try SiteStand()
-        stand.goOnAir("r")
-        let line = try ByteLine(to: stand)
+        let fixture = try MediaServiceFixture()
+        fixture.goOnAir("r")
+        let line = try RawHTTPConnection(to: fixture)
         let answer = try line.ask("/live/r/index.m3u8", "Connection: upgrade\r\nUpgrade: h2c\r\n")
         #expect(status(answer) == "HTTP/1.1 200")
         #expect(String(decoding: answer, as: UTF8.self).lowercased().contains("\r\nconnection: close\r\n"))
@@ -60,7 +60,7 @@ struct RequestLimitTests {
     }
 
     @Test(
-        "What is no HTTP is refused with 400 in its turn, and the connection closes",
+        "refuses malformed HTTP with 400 in order, and closes the connection",
         arguments: [
             "\u{16}\u{3}\u{1}\r\n\r\n", "GET / HTTP/3.7\r\n\r\n", "READ / HTTP/1.1\r\nHost: a\r\n\r\n",
             "POST /v1/x HTTP/1.1\r\nTransfer-Encoding: xchunked\r\n\r\n",
@@ -74,20 +74,20 @@ struct RequestLimitTests {
     func malformed(text: String) throws {
         let line = try line()
         #expect(status(try sendMalformed(text, line)) == "HTTP/1.1 400")
-        #expect(line.behind.ends == 0)
-        // Whatever the server behind says of it.
-        line.behind.respond("late")
+        #expect(line.backend.ends == 0)
+        // Whatever the server behind answers.
+        line.backend.respond("late")
         #expect(try line.received().isEmpty)
         #expect(isClosed(line))
     }
 
-    @Test("While another answer is on its way what is no HTTP closes the connection at once")
+    @Test("malformed HTTP while another response is pending closes the connection at once")
     func behindAnswer() throws {
         for hasBegun in [false, true] {
             let line = try line()
             #expect(try line.ask("/v1/events").isEmpty)
             if hasBegun {
-                line.behind.begin()
+                line.backend.begin()
                 #expect(status(try line.received()) == "HTTP/1.1 200")
             }
             #expect(try sendMalformed("\u{0}\r\n", line).isEmpty)
@@ -99,18 +99,18 @@ struct RequestLimitTests {
         #expect(!line.channel.isActive)
     }
 
-    @Test("A malformed body whose request was answered before it closes the connection without a second answer")
+    @Test("a malformed body after the response closes the connection without a second response")
     func answeredBefore() throws {
         let line = try line()
         #expect(try line.ask("/v1/x", "Transfer-Encoding: chunked\r\n", method: "POST").isEmpty)
-        line.behind.respond("early")
+        line.backend.respond("early")
         #expect(status(try line.received()) == "HTTP/1.1 200")
         #expect(try sendMalformed("x\r\n", line).isEmpty)
         #expect(!line.channel.isActive)
     }
 
     @Test(
-        "A body that drips is refused with 408 after ten seconds, whatever is asked and however it is asked",
+        "refuses a slow body with 408 after ten seconds, for every method and path",
         arguments: [("POST", "/v1/rooms"), ("POST", "/nowhere"), ("GET", "/v1/x"), ("PUT", "/live/r/index.m3u8")]
     )
     func drips(method: String, path: String) throws {
@@ -121,7 +121,7 @@ struct RequestLimitTests {
         while answer.isEmpty, seconds < 60 {
             line.channel.embeddedEventLoop.advanceTime(by: .seconds(1))
             seconds += 1
-            // The end of a connection within a body is an error of the decoder, which is thrown here.
+            // The decoder throws an error if a connection ends within a body.
             answer = (try? line.send("x")) ?? []
             if answer.isEmpty { answer = try line.received() }
         }
@@ -129,11 +129,11 @@ struct RequestLimitTests {
         #expect(isClosed(line))
     }
 
-    @Test("A body that drips behind its answer closes the connection as well")
+    @Test("a slow body after its response closes the connection")
     func dripsBehindAnswer() throws {
         let line = try line()
         #expect(try line.ask("/v1/x", "Content-Length: 1000\r\n", method: "POST").isEmpty)
-        line.behind.respond("not allowed")
+        line.backend.respond("not allowed")
         _ = try line.received()
         line.channel.embeddedEventLoop.advanceTime(by: .seconds(9))
         #expect(line.channel.isActive)
@@ -141,19 +141,19 @@ struct RequestLimitTests {
         #expect(try !line.channel.isActive && line.received().isEmpty)
     }
 
-    @Test("Much more of a body behind the answer to its request closes the connection")
+    @Test("a large body after the response to its request closes the connection")
     func surplus() throws {
         let line = try line(HTTPLimits(pipelinedBytes: 100))
         #expect(try line.ask("/v1/x", "Content-Length: 1000\r\n", method: "POST").isEmpty)
-        line.behind.respond("not allowed")
+        line.backend.respond("not allowed")
         #expect(status(try line.received()) == "HTTP/1.1 200")
         #expect(try line.send(String(repeating: "x", count: 100)).isEmpty && line.channel.isActive)
         _ = try? line.send("x")
-        #expect(try line.received().isEmpty && line.behind.bodies.utf8.count == 100)
+        #expect(try line.received().isEmpty && line.backend.bodies.utf8.count == 100)
         #expect(isClosed(line))
     }
 
-    @Test("A large body is given the more time the more of it has come, and two minutes at most")
+    @Test("a large body has more time in proportion to its size, two minutes at most")
     func large() throws {
         let limits = HTTPLimits()
         #expect(limits.bodyTime(bytes: 0) == .seconds(10))
@@ -166,11 +166,11 @@ struct RequestLimitTests {
             line.channel.embeddedEventLoop.advanceTime(by: .seconds(1))
             #expect(try line.send(piece).isEmpty)
         }
-        #expect(line.channel.isActive && line.behind.ends == 0)
+        #expect(line.channel.isActive && line.backend.ends == 0)
         #expect(try line.send(piece).isEmpty)
-        #expect(line.behind.ends == 1)
+        #expect(line.backend.ends == 1)
         line.channel.embeddedEventLoop.advanceTime(by: .seconds(10))
-        line.behind.respond("thanks")
+        line.backend.respond("thanks")
         #expect(status(try line.received()) == "HTTP/1.1 200" && line.channel.isActive)
     }
 }

@@ -6,12 +6,12 @@ import NIOCore
 import Stage
 import Testing
 
-@Suite("Who watches by HTTP")
+@Suite("Player identity over HTTP")
 struct PlayerIdentityTests {
-    /// Takes tokens `IDENTITY@ROOM`, `monitor@ROOM` and `relay@ROOM`, after a moment; `operator@ROOM` is an operator's.
-    private static let reading = PlayerReading(
+    /// Accepts tokens `IDENTITY@ROOM`, `monitor@ROOM` and `relay@ROOM` after a delay; `operator@ROOM` is an operator's.
+    private static let trust = ClientTrustPolicy(
         proxies: TrustedProxies(["127.0.0.1"], regionHeader: "X-Country") ?? TrustedProxies(),
-        takesDevices: true
+        usesDeviceIDs: true
     ) { token, room in
         await Task.yield()
         let parts = token.split(separator: "@")
@@ -23,21 +23,21 @@ struct PlayerIdentityTests {
         )
     }
 
-    /// A room on the air, behind a real port.
-    private func withStand(_ body: (HTTPStand) async throws -> Void) async throws {
+    /// Runs `body` with a room on air behind a port.
+    private func withFixture(_ body: (HTTPFixture) async throws -> Void) async throws {
         try await withLoops { group in
-            let stand = try await HTTPStand(group, reading: Self.reading)
-            let program = stand.hls.open("r")
-            stand.feeds.open("r").attach(program)
+            let fixture = try await HTTPFixture(group, trust: Self.trust)
+            let program = fixture.hls.open("r")
+            fixture.feeds.open("r").attach(program)
             for packet in Packets.program(seconds: 12) { program.receive(packet) }
-            stand.feeds.open("r").receive(Packets.key(0))
-            try await body(stand)
+            fixture.feeds.open("r").receive(Packets.key(0))
+            try await body(fixture)
         }
     }
 
-    /// The status of the answer to one request.
-    private func status(of path: String, fields: String = "", _ stand: HTTPStand) async throws -> Int {
-        let client = try await stand.connect()
+    /// Returns the status of the response to one request.
+    private func status(of path: String, fields: String = "", _ fixture: HTTPFixture) async throws -> Int {
+        let client = try await fixture.connect()
         try await client.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
         #expect(try await eventually { client.answer != nil })
         let words = client.answer?.header.split(separator: " ") ?? []
@@ -46,61 +46,61 @@ struct PlayerIdentityTests {
     }
 
     @Test(
-        "A token says who it is, and a trusted server from where, to HLS and to HTTP-FLV alike",
+        "takes the identity from the token and the origin from a trusted proxy, for HLS and HTTP-FLV",
         arguments: [
             "/live/r/index.m3u8", "/live/r.flv",
         ]
     )
     func identity(path: String) async throws {
-        try await withStand { stand in
+        try await withFixture { fixture in
             let fields = "User-Agent: VLC/3.0\r\nX-Forwarded-For: 203.0.113.9\r\nX-Country: de\r\n"
-            let good = try await status(of: path + "?token=ann@r&did=0123456789abcdef", fields: fields, stand)
-            let monitor = try await status(of: path + "?token=monitor@r", stand)
-            let anybody = try await status(of: path, fields: "User-Agent: robot\r\n", stand)
+            let good = try await status(of: path + "?token=ann@r&did=0123456789abcdef", fields: fields, fixture)
+            let monitor = try await status(of: path + "?token=monitor@r", fixture)
+            let anybody = try await status(of: path, fields: "User-Agent: robot\r\n", fixture)
             #expect(good == 200 && monitor == 200 && anybody == 200)
-            let requests = stand.audience.requests
+            let requests = fixture.audience.requests
             #expect(requests.map(\.identity) == ["ann", "monitor", nil])
             #expect(requests.map(\.role) == [.viewer, .monitor, .viewer])
             #expect(requests[0].userAgent == "VLC/3.0" && requests[0].device == "0123456789abcdef")
             #expect(requests[0].address == "203.0.113.9" && requests[0].region == "de")
             #expect(requests[1].address == "127.0.0.1" && requests[1].region == nil)
-            let wrong = try await status(of: path + "?token=ann@other", stand)
+            let wrong = try await status(of: path + "?token=ann@other", fixture)
             #expect(wrong == 403)
-            #expect(stand.audience.requests.count == 3)
-            let sids = Set(stand.audience.events.map(\.sid))
+            #expect(fixture.audience.requests.count == 3)
+            let sids = Set(fixture.audience.events.map(\.sid))
             #expect(sids == (path.hasSuffix(".flv") ? ["r-1", "no-r-2", "no-r-3"] : []))
         }
     }
 
     @Test(
-        "An operator's token in the address is refused with 403 and 20106, and nobody is counted",
+        "refuses an operator's token in a URL with 403 and 20106, without counting",
         arguments: ["/live/r/index.m3u8", "/live/r.flv"]
     )
     func operatorToken(path: String) async throws {
-        try await withStand { stand in
-            let client = try await stand.connect()
+        try await withFixture { fixture in
+            let client = try await fixture.connect()
             try await client.send("GET \(path)?token=operator@r HTTP/1.1\r\nHost: h\r\n\r\n")
             #expect(try await eventually { client.answer != nil })
             let answer = try #require(client.answer)
             #expect(answer.header.hasPrefix("HTTP/1.1 403"))
             let body = String(buffer: answer.body)
             #expect(body.contains("\"code\":20106") && body.contains("operator's token"), "\(body)")
-            #expect(stand.audience.requests.isEmpty)
+            #expect(fixture.audience.requests.isEmpty)
             try await client.close()
         }
     }
 
-    @Test("What is asked behind a token on the same connection waits for its answer")
+    @Test("requests pipelined behind one with a token wait for its response")
     func order() async throws {
-        try await withStand { stand in
-            let client = try await stand.connect()
+        try await withFixture { fixture in
+            let client = try await fixture.connect()
             try await client.send(
                 "GET /live/r/index.m3u8?token=ann@r HTTP/1.1\r\nHost: h\r\n\r\n"
                     + "GET /live/none/index.m3u8 HTTP/1.1\r\nHost: h\r\n\r\n"
             )
             var headers: [String] = []
             let isWhole = try await eventually {
-                while let answer = client.takeAnswer() { headers.append(answer.header) }
+                while let answer = client.nextAnswer() { headers.append(answer.header) }
                 return headers.count == 2
             }
             #expect(isWhole)
@@ -108,29 +108,29 @@ struct PlayerIdentityTests {
         }
     }
 
-    @Test("A media playlist goes by its session id, whatever token stands beside it")
+    @Test("a media playlist uses its session id, whatever token it has")
     func mediaPlaylist() async throws {
-        try await withStand { stand in
-            let answered = try await status(of: "/live/r/media.m3u8?sid=r-7&token=wrong", stand)
+        try await withFixture { fixture in
+            let answered = try await status(of: "/live/r/media.m3u8?sid=r-7&token=wrong", fixture)
             #expect(answered == 200)
-            #expect(stand.audience.story == ["playlist r-7"])
+            #expect(fixture.audience.eventLog == ["playlist r-7"])
         }
     }
 
-    @Test("What a network asks on behalf of a viewer is left to its log, if it proves that it is one")
+    @Test("a relay with a valid token is not recorded, because its log is")
     func relayed() async throws {
-        try await withStand { (stand) async throws in
+        try await withFixture { (fixture) async throws in
             let path = "/live/r/media.m3u8?sid=r-7"
-            #expect(try await status(of: path, fields: "X-Footlight-Relay: relay@r\r\n", stand) == 200)
+            #expect(try await status(of: path, fields: "X-Footlight-Relay: relay@r\r\n", fixture) == 200)
             let foreign = "/live/r/media.m3u8?sid=x-7"
-            #expect(try await status(of: foreign, fields: "X-Footlight-Relay: relay@r\r\n", stand) == 403)
-            #expect(stand.audience.story.isEmpty && stand.audience.requests.isEmpty)
-            #expect(try await status(of: path, fields: "X-Footlight-Relay: old\r\n", stand) == 200)
-            #expect(stand.audience.story == ["playlist r-7"])
-            // On the way to its session it is a player like any, with the token in its address if it has one.
+            #expect(try await status(of: foreign, fields: "X-Footlight-Relay: relay@r\r\n", fixture) == 403)
+            #expect(fixture.audience.eventLog.isEmpty && fixture.audience.requests.isEmpty)
+            #expect(try await status(of: path, fields: "X-Footlight-Relay: old\r\n", fixture) == 200)
+            #expect(fixture.audience.eventLog == ["playlist r-7"])
+            // A relay that starts a session is treated like any player.
             let index = "/live/r/index.m3u8?token=relay@r"
-            #expect(try await status(of: index, fields: "X-Footlight-Relay: old\r\n", stand) == 200)
-            #expect(stand.audience.requests.map(\.role) == [.viewer, .relay])
+            #expect(try await status(of: index, fields: "X-Footlight-Relay: old\r\n", fixture) == 200)
+            #expect(fixture.audience.requests.map(\.role) == [.viewer, .relay])
         }
     }
 }

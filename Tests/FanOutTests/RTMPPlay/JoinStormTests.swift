@@ -7,11 +7,12 @@ import NIOCore
 import NIOPosix
 import RTMP
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite("Hundreds who come at once, and some who take nothing, over real connections")
+@Suite("Hundreds of simultaneous joins with some blocked players", .enabled(if: TestRun.isFull))
 struct JoinStormTests {
-    /// A host that sends a picture every 40 ms, a key picture every second.
+    /// A host that sends a frame every 40 ms and a keyframe every second.
     private final class Camera: Sendable {
         private let isStopped = Atomic(false)
         private let hasEnded = DispatchSemaphore(value: 0)
@@ -24,7 +25,7 @@ struct JoinStormTests {
                 while !self.isStopped.load(ordering: .relaxed) {
                     let due = start.advanced(milliseconds: number * 40)
                     Thread.sleep(forTimeInterval: max(0, due.seconds(since: .now())))
-                    feed.receive(Packets.picture(number * 40, isKey: number % 25 == 0, bytes: bytes))
+                    feed.receive(Packets.frame(number * 40, isKey: number % 25 == 0, bytes: bytes))
                     number += 1
                 }
                 self.hasEnded.signal()
@@ -37,8 +38,8 @@ struct JoinStormTests {
         }
     }
 
-    /// A player that asks and then reads nothing, with little room for what is sent to it.
-    private final class DeafPlayer: Sendable {
+    /// A player that requests a stream and reads nothing, with a small receive buffer.
+    private final class StalledPlayer: Sendable {
         private let channel: any Channel
 
         init(_ port: Int, stream: String, group: MultiThreadedEventLoopGroup) async throws {
@@ -53,7 +54,7 @@ struct JoinStormTests {
 
         func close() async throws { try await channel.close() }
 
-        /// `connect`, `createStream` and `play`, each a message of one chunk.
+        /// Returns `connect`, `createStream` and `play`, each a message of one chunk.
         private static func commands(stream: String) -> [UInt8] {
             func text(_ text: String) -> [UInt8] { [2, 0, UInt8(text.utf8.count)] + text.utf8 }
             func number(_ value: Double) -> [UInt8] {
@@ -69,60 +70,62 @@ struct JoinStormTests {
         }
     }
 
-    @Test("Three hundred join within a second, twenty read nothing: all see a key picture first and miss none after it")
+    @Test("three hundred viewers join within a second, twenty read nothing: all start at a keyframe and miss no frame")
     func storm() async throws {
-        // Those who read share one thread, which a busy machine may hold up for seconds; who reads nothing is known by the
-        // time that nothing was taken.
+        // The reading players share one thread, which a busy machine may delay for seconds; a blocked player is
+        // recognized by the time without progress.
         let configuration = FanOutConfiguration(
             slowViewerLimit: (.seconds(8), 4 << 20),
             deadViewerTime: .seconds(4)
         )
         try await withLoops(2) { group in
-            let stand = try await RTMPStand(group, configuration: configuration, highWaterMark: 16 << 10)
+            let fixture = try await RTMPFixture(group, configuration: configuration, highWaterMark: 16 << 10)
             let players = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-            let feed = stand.feeds.open("r")
+            let feed = fixture.feeds.open("r")
             let camera = Camera(feed, bytes: 6_000)
             do {
-                try await meet(stand, feed, players)
+                try await runStorm(fixture, feed, players)
             } catch {
                 camera.stop()
-                await stand.server.shutdown()
+                await fixture.server.shutdown()
                 try await players.shutdownGracefully()
                 throw error
             }
             camera.stop()
-            await stand.server.shutdown()
+            await fixture.server.shutdown()
             try await players.shutdownGracefully()
         }
     }
 
-    private func meet(_ stand: RTMPStand, _ feed: Feed, _ group: MultiThreadedEventLoopGroup) async throws {
-        let early = (0..<4).map { _ in stand.play("r", on: group) }
+    private func runStorm(_ fixture: RTMPFixture, _ feed: Feed, _ group: MultiThreadedEventLoopGroup) async throws {
+        let early = (0..<4).map { _ in fixture.play("r", on: group) }
         #expect(try await eventually { early.allSatisfy { $0.got.count > 5 } })
-        var deaf: [DeafPlayer] = []
-        for _ in 0..<20 { deaf.append(try await DeafPlayer(stand.server.port, stream: "r", group: group)) }
-        var crowd: [RTMPStandPlayer] = []
+        var stalledPlayers: [StalledPlayer] = []
+        for _ in 0..<20 {
+            stalledPlayers.append(try await StalledPlayer(fixture.server.port, stream: "r", group: group))
+        }
+        var crowd: [RTMPFixturePlayer] = []
         for _ in 0..<10 {
-            crowd += (0..<30).map { _ in stand.play("r", on: group) }
+            crowd += (0..<30).map { _ in fixture.play("r", on: group) }
             try await Task.sleep(for: .milliseconds(100))
         }
         #expect(try await eventually { crowd.allSatisfy { $0.got.count > 2 } })
-        // Those who read nothing fill what they are granted, and are gone; what waited for them is given back.
+        // The blocked players fill their queues and are closed; their queued bytes are released.
         #expect(try await eventually { feed.activity.closedSlow == 20 })
         #expect(try await eventually { feed.activity.queuedBytes == 0 })
-        #expect(stand.feeds.load.viewers == 304)
-        #expect(stand.feeds.load.queuedBytes == 0)
+        #expect(fixture.feeds.load.viewers == 304)
+        #expect(fixture.feeds.load.queuedBytes == 0)
         for player in crowd + early {
             let got = player.got
             #expect(player.end.isEmpty)
             #expect(got.first?.content == .videoConfiguration(.h264))
-            #expect(got.dropFirst().first?.isKeyPicture == true)
-            // Every picture from the first on.
+            #expect(got.dropFirst().first?.isKeyframe == true)
+            // Every frame from the first on.
             let times = got.dropFirst().map(\.timestamp)
             #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 == 40 })
         }
-        for player in deaf { try await player.close() }
+        for player in stalledPlayers { try await player.close() }
         for player in crowd + early { player.stop() }
-        #expect(try await eventually { stand.feeds.load.viewers == 0 })
+        #expect(try await eventually { fixture.feeds.load.viewers == 0 })
     }
 }

@@ -2,13 +2,13 @@ import Media
 import Stage
 import Synchronization
 
-/// Hands out sids `ROOM-1`, `ROOM-2` …, takes those of the right room for its own, and keeps all events.
+/// Assigns sids `ROOM-1`, `ROOM-2` …, accepts those of the right room, and records all events.
 final class RecordingAudience: AudienceObserving {
     private struct State {
         var made = 0
         var requests: [PlayerRequest] = []
         var events: [AudienceEvent] = []
-        var heard: [(request: PlayerRequest, sid: String?)] = []
+        var mediaRequests: [(request: PlayerRequest, sid: String?)] = []
         var requesters = 0
         var media: [(room: String, client: UInt64, connection: UInt64?, at: MonotonicTime)] = []
     }
@@ -24,15 +24,15 @@ final class RecordingAudience: AudienceObserving {
 
     func accepts(sid: String, room: String) -> Bool { sid.hasPrefix(room + "-") }
 
-    /// Who was given the id here, and has no second connection.
+    /// Whether the id was assigned here and has no second connection.
     func mayReturn(sid: String, room: String) -> Bool {
         guard accepts(sid: sid, room: room), let number = Int(sid.dropFirst(room.count + 1)) else { return false }
-        let opened = story.count { $0 == "opened \(sid)" }
-        let closed = story.count { $0.hasPrefix("closed(") && $0.hasSuffix(" \(sid)") }
+        let opened = eventLog.count { $0 == "opened \(sid)" }
+        let closed = eventLog.count { $0.hasPrefix("closed(") && $0.hasSuffix(" \(sid)") }
         return number <= state.withLock(\.made) && opened - closed <= 1
     }
 
-    /// What calls itself a robot or fetches ahead, and what a token says is no viewer, gets an id `no-ROOM-1` that is not counted.
+    /// Assigns robots, prefetches and tokens of non-viewers an uncounted id `no-ROOM-1`.
     func admit(_ request: PlayerRequest, to room: String) -> ViewerAdmission {
         state.withLock { $0.requests.append(request) }
         if let sid = request.sid { return accepts(sid: sid, room: room) ? .viewer(sid: sid) : .refused }
@@ -42,26 +42,26 @@ final class RecordingAudience: AudienceObserving {
         return isViewer && !isRobot ? .viewer(sid: sid) : .uncounted(sid: "no-" + sid)
     }
 
-    /// What was said of each player that was asked about.
+    /// The players that requested admission.
     var requests: [PlayerRequest] { state.withLock { $0.requests } }
 
-    func hear(_ request: PlayerRequest, in room: String, on sid: String?) {
-        state.withLock { $0.heard.append((request, sid)) }
+    func recordPlayerReport(_ request: PlayerRequest, in room: String, on sid: String?) {
+        state.withLock { $0.mediaRequests.append((request, sid)) }
     }
 
-    /// What was said with requests for media, and whose connections they came by.
-    var heard: [(request: PlayerRequest, sid: String?)] { state.withLock { $0.heard } }
+    /// The players of media requests, with the sessions of their connections.
+    var mediaRequests: [(request: PlayerRequest, sid: String?)] { state.withLock { $0.mediaRequests } }
 
     var requesters: Int { state.withLock { $0.requesters } }
 
-    /// Says how many viewers there are by requests.
+    /// Sets the number of viewers by requests.
     func setRequesters(_ count: Int) { state.withLock { $0.requesters = count } }
 
     func mediaServed(in room: String, to client: UInt64, over connection: UInt64?, at time: MonotonicTime) {
         state.withLock { $0.media.append((room, client, connection, time)) }
     }
 
-    /// Media that went to clients, not to sessions.
+    /// Media sent to clients without a session.
     var media: [(room: String, client: UInt64, connection: UInt64?, at: MonotonicTime)] { state.withLock { $0.media } }
 
     func record(_ event: AudienceEvent) { state.withLock { $0.events.append(event) } }
@@ -69,7 +69,7 @@ final class RecordingAudience: AudienceObserving {
     var events: [AudienceEvent] { state.withLock { $0.events } }
 
     /// `opened ROOM-1`, `closed(left) ROOM-1` and so on, in order.
-    var story: [String] {
+    var eventLog: [String] {
         events.map { event in
             switch event.kind {
             case .opened: "opened \(event.sid)"

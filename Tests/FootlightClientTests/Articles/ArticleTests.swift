@@ -1,12 +1,13 @@
 import FootlightClient
 import FootlightTesting
 import Foundation
-import GatewayModel
+import FootlightModel
 import Stage
+import TestSupport
 import Testing
 
 @MainActor
-@Suite("What the articles say is true", .timeLimit(.minutes(1)))
+@Suite("The examples of the articles", .timeLimit(.minutes(1)))
 struct ArticleTests {
     private nonisolated static let names = ["Daily", "Stream", "Twilio", "VideoSDK"]
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -15,7 +16,7 @@ struct ArticleTests {
 
     private func text(_ url: URL) throws -> String { try String(contentsOf: url, encoding: .utf8) }
 
-    @Test("The example of an article is the one that is compiled here, letter by letter", arguments: names)
+    @Test("The example of an article equals the compiled file", arguments: names)
     func examples(name: String) throws {
         let source = try text(Self.folder.appendingPathComponent("\(name)Example.swift"))
         let example = try #require(
@@ -30,10 +31,10 @@ struct ArticleTests {
         )
     }
 
-    @Test("All four examples are in one show on a real gateway, and see each other")
+    @Test("All four examples join one show on a real gateway and see each other")
     func together() async throws {
-        let show = try await Show()
-        let gateway = try Show.address(show.proxy.port)
+        let show = try await GatewayFixture()
+        let gateway = try GatewayFixture.address(show.proxy.port)
         let kit = await StarterKit.live(
             gateway: gateway,
             token: try await show.token("ann", .sendAndReceive),
@@ -78,16 +79,16 @@ struct ArticleTests {
         #expect(try await soon { stream.log.contains("joined") }, "\(stream.log)")
         await #expect(throws: StageError.self) { try await stream.switchMode() }
         await #expect(throws: StageError.self) { try await stream.goLive(url: "rtmp://", streamKey: "k") }
-        let heard = { (words: String) in try await soon { room.log.contains(words) } }
+        let received = { (words: String) in try await soon { room.log.contains(words) } }
         #expect(try await soon { room.call.localParticipant?.track(.mic) != nil })
         try await room.setOnHold(true)
-        #expect(try await heard("carl's mic is off"))
+        #expect(try await received("carl's mic is off"))
         try await room.setOnHold(false)
-        #expect(try await heard("carl's mic is on"))
+        #expect(try await received("carl's mic is on"))
         try await room.setMicrophone(false)
         #expect(try await soon { room.call.localParticipant?.tracks.isEmpty == true })
         try await show.operatorClient.endRoom(show.room)
-        #expect(try await heard("ended by 53118"))
+        #expect(try await received("ended by 53118"))
         #expect(try await soon { view.screen.hasPrefix("It ended") && kit.screen.contains(". ") })
         #expect(try await soon { stream.log.last == "ended by 53118" })
     }

@@ -4,7 +4,7 @@ import Foundation
 import Observation
 import Stage
 
-/// The screens around a call and in it.
+/// The screens before and in a call.
 @MainActor @Observable
 final class StarterKit {
     let call: any CallManageable
@@ -18,7 +18,7 @@ final class StarterKit {
         inside = InCallModel(call: call)
     }
 
-    /// A call over a gateway, with the microphone off, and the camera on where it is allowed.
+    /// A call over a gateway, with the microphone off, and the camera on if its use is authorized.
     static func live(gateway: URL, token: String, identity: String, devices: any MediaCapturing) async -> StarterKit {
         let client = BroadcastClient(baseURL: gateway, token: token)
         let call = LiveCall(call: BroadcastCall(client: client, identity: identity), capture: devices)
@@ -26,14 +26,14 @@ final class StarterKit {
         return StarterKit(call, gateway: gateway)
     }
 
-    /// The join button; `callState` is `joining` before this returns.
+    /// Joins; `callState` is `joining` on return.
     func join(_ address: String, as name: String) {
         before.meetingURL = address
         before.username = name
         before.join()
     }
 
-    /// What a view shows, in words.
+    /// The text of a view.
     var screen: String {
         switch inside.screen {
         case .join where !before.isMeetingURLValid: "This is no address of a room"

@@ -1,10 +1,10 @@
 // article: begin
 import FootlightClient
 import Foundation
-import GatewayModel
+import FootlightModel
 import Stage
 
-/// A call from the lobby to the goodbye.
+/// A call from the lobby to the end.
 @MainActor
 final class CallView {
     let model: CallingModel
@@ -17,14 +17,14 @@ final class CallView {
         model.listen()
     }
 
-    /// Looks in first, and joins with the microphone off.
+    /// Enters the lobby, and joins with the microphone off.
     func joinQuietly(_ callID: String) async throws {
         model.enterLobby(callID)
         if model.callSettings.audioOn { try await model.toggleMicrophone() }
         model.joinCall(callID)
     }
 
-    /// What a view shows, in words.
+    /// The text of a view.
     var screen: String {
         switch model.screen {
         case .host: model.error.map { "It ended: \($0.message)" } ?? "Start a call"

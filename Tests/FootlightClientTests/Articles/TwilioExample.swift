@@ -1,12 +1,12 @@
 // article: begin
 import FootlightClient
 import Foundation
-import GatewayModel
+import FootlightModel
 import Stage
 
-/// One room, and what is told of it.
+/// A room and its callbacks.
 @MainActor
-final class RoomController: RoomListening {
+final class RoomController: RoomListener {
     let call: BroadcastCall
     private(set) var log: [String] = []
     private var observer: RoomObserver?
@@ -23,12 +23,12 @@ final class RoomController: RoomListening {
         call.join(CallJoin(room: room))
     }
 
-    /// Off is unpublished; on is a new track.
+    /// Turns the microphone off, which unpublishes it, or on, which publishes a new track.
     func setMicrophone(_ isOn: Bool) async throws {
         if isOn { try await call.publish(.mic) } else { try await call.unpublish(.mic) }
     }
 
-    /// A call on hold keeps its tracks, disabled.
+    /// Puts the call on hold; the tracks stay published, disabled.
     func setOnHold(_ isOnHold: Bool) async throws {
         try await call.setEnabled(.mic, !isOnHold)
     }
@@ -52,8 +52,8 @@ final class RoomController: RoomListening {
         log.append(error.map { "ended by \($0.code)" } ?? "left")
     }
 
-    func room(_ call: BroadcastCall, _ news: RoomNews) {
-        switch news {
+    func room(_ call: BroadcastCall, _ change: RoomChange) {
+        switch change {
         case .participantConnected(let participant): log.append("\(participant.identity) is here")
         case .trackEnabled(let track, let participant): log.append("\(participant.identity)'s \(track.name) is on")
         case .trackDisabled(let track, let participant): log.append("\(participant.identity)'s \(track.name) is off")

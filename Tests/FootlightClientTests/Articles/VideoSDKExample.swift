@@ -1,12 +1,12 @@
 // article: begin
 import FootlightClient
 import Foundation
-import GatewayModel
+import FootlightModel
 import Stage
 
 /// A show with hosts and an audience.
 @MainActor
-final class LiveStreamScreen: MeetingListening {
+final class LiveStreamScreen: MeetingListener {
     let meeting: MeetingModel
     private(set) var log: [String] = []
 
@@ -16,12 +16,12 @@ final class LiveStreamScreen: MeetingListening {
         meeting.listener = self
     }
 
-    /// Joins as one of the audience, or as a host.
+    /// Joins as a viewer or as a host.
     func join(_ room: String, asHost isHost: Bool) {
         meeting.join(room, mode: isHost ? .sendAndReceive : .receiveOnly)
     }
 
-    /// Changes sides; going on stage needs a token for it, or an invitation.
+    /// Changes the mode; joining the stage needs a token for it, or an invitation.
     func switchMode() async throws {
         try await meeting.changeMode(meeting.isAudienceMode ? .sendAndReceive : .receiveOnly)
     }
@@ -32,10 +32,10 @@ final class LiveStreamScreen: MeetingListening {
         try await meeting.startLivestream(StartLivestreamBody(outputs: [output]))
     }
 
-    /// Only hosts have a tile; the audience is a number.
+    /// The tiles of the hosts and the number of viewers.
     var screen: String {
         let tiles = meeting.hosts.map { meeting.tile(of: $0) }.map { tile in
-            switch tile.picture {
+            switch tile.content {
             case .video(let track): "\(tile.label) (\(track.rawValue))"
             case .placeholder(let placeholder): placeholder.name
             }
@@ -47,7 +47,7 @@ final class LiveStreamScreen: MeetingListening {
     func onParticipantModeChanged(_ participant: ParticipantResource) {
         log.append("\(participant.identity) is \(participant.mode)")
     }
-    func onStreamEnabled(_ kind: StreamEdges.Kind, _ participant: ParticipantResource) {
+    func onStreamEnabled(_ kind: StreamTransitions.Kind, _ participant: ParticipantResource) {
         log.append("\(participant.identity)'s \(kind) is on")
     }
     func onLivestreamStateChanged(_ state: String) { log.append(state) }

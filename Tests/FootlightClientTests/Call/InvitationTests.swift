@@ -1,19 +1,20 @@
 import FootlightClient
-import FootlightTesting
-import GatewayModel
+import FootlightModel
 import Stage
+import FootlightTesting
+import TestSupport
 import Testing
 
 @MainActor
-@Suite("Invitations, between calls on a real gateway", .timeLimit(.minutes(1)))
+@Suite("Invitations, between calls on a real gateway", .enabled(if: TestRun.isFull), .timeLimit(.minutes(1)))
 struct InvitationTests {
     @Test(
-        "U20 V17 V19 somebody in the audience is called on stage, accepts, and is a host with an address to publish to"
+        "U20 V17 V19 a viewer that accepts an invitation to the stage becomes a host with an ingest"
     )
     func onStage() async throws {
-        let show = try await Show()
+        let show = try await GatewayFixture()
         let host = try await show.joined("ann", .sendAndReceive)
-        // By the room's sid, which invitations do not name it by.
+        // By the room's sid, while invitations name it by its unique name.
         let viewer = try await show.call("bob")
         viewer.callSettings = CallSettings(isAudioOn: false, isVideoOn: false)
         viewer.join(CallJoin(room: try await show.operatorClient.room(show.room).sid, mode: .receiveOnly))
@@ -36,9 +37,9 @@ struct InvitationTests {
         #expect(log.problems.isEmpty)
     }
 
-    @Test("U3 U4 S6 S7 a call that comes in is accepted and joined by virtue of the invitation")
+    @Test("U3 U4 S6 S7 an incoming call is accepted and joined with the invitation")
     func incoming() async throws {
-        let show = try await Show()
+        let show = try await GatewayFixture()
         let host = try await show.joined("ann", .sendAndReceive)
         let guest = try await show.call("carol")
         let log = CallLog(guest)
@@ -58,13 +59,13 @@ struct InvitationTests {
         try await guest.reach(.joined)
         #expect(guest.localParticipant?.mode == "SEND_AND_RECV" && guest.ingest != nil)
         _ = try await soon { log.phases.last == .joined }
-        #expect(CallLaw.breach(in: log.statuses) == nil)
+        #expect(CallPhaseRules.violation(in: log.statuses) == nil)
         guest.stopListening()
     }
 
-    @Test("U5 S7 called back, the call that comes in is over; declined, the caller hears of it")
+    @Test("U5 S7 a cancelled incoming call ends; a rejection is reported to the caller")
     func calledBack() async throws {
-        let show = try await Show()
+        let show = try await GatewayFixture()
         let host = try await show.joined("ann", .sendAndReceive)
         let hostLog = CallLog(host)
         let guest = try await show.call("carol")

@@ -1,15 +1,16 @@
 import FootlightClient
-import FootlightTesting
-import GatewayModel
+import FootlightModel
 import Stage
+import FootlightTesting
+import TestSupport
 import Testing
 
 @MainActor
-@Suite("A connection that breaks, against a real gateway", .timeLimit(.minutes(1)))
+@Suite("Connection losses, against a real gateway", .enabled(if: TestRun.isFull), .timeLimit(.minutes(1)))
 struct LostConnectionTests {
-    @Test("53001 is the reason while the line is cut, and the last word after 30 s; T16 U13 U15")
+    @Test("53001 is the reason while the connection is down, and the final error after 30 s; T16 U13 U15")
     func neverBack() async throws {
-        let show = try await Show()
+        let show = try await GatewayFixture()
         let clock = ManualClientClock()
         let call = try await show.joined("ann", clock: clock.clock)
         let log = CallLog(call)
@@ -21,16 +22,16 @@ struct LostConnectionTests {
         let lost = clock.now
         try await call.reach(.left(.callConnectionLost), moving: clock, by: .milliseconds(250))
         let given = clock.now - lost
-        // The test sees it some steps late.
+        // The clock moves in steps, so the test observes it late.
         #expect(given >= .seconds(30) && given < .seconds(35), "\(given)")
         #expect(call.code == 53001 && call.room == nil && call.participants.isEmpty)
         _ = try await soon { log.phases.last == .left(.callConnectionLost) }
-        #expect(CallLaw.breach(in: log.statuses) == nil)
+        #expect(CallPhaseRules.violation(in: log.statuses) == nil)
     }
 
-    @Test("A line that swallows everything is noticed after 15 s of silence")
+    @Test("A connection that drops all traffic is detected after 15 s of silence")
     func blackHole() async throws {
-        let show = try await Show()
+        let show = try await GatewayFixture()
         let clock = ManualClientClock()
         let call = try await show.joined("ann", clock: clock.clock)
         show.proxy.mode = .blackHole
@@ -42,16 +43,16 @@ struct LostConnectionTests {
         #expect(call.localParticipant?.identity == "ann")
     }
 
-    @Test("After a short cut no event is lost and none comes twice; U14 with Last-Event-ID")
+    @Test("After a short loss no event is lost or repeated; U14 with Last-Event-ID")
     func replay() async throws {
-        let show = try await Show()
+        let show = try await GatewayFixture()
         let call = try await show.call("ann")
         let log = CallLog(call)
         call.join(CallJoin(room: show.room, mode: .receiveOnly))
         try await call.reach(.joined)
-        // Somebody who only looks on, over the same bad line.
+        // A follower without a session, over the same connection.
         let onlooker = BroadcastClient(
-            baseURL: try Show.address(show.proxy.port),
+            baseURL: try GatewayFixture.address(show.proxy.port),
             token: show.operatorClient.token
         )
         let watching = Task { [room = show.room] in
@@ -85,14 +86,14 @@ struct LostConnectionTests {
             #expect(events.compactMap { $0.layout?.gridSize }.suffix(6) == [4, 5, 6, 7, 8, 9])
             #expect(events.count { $0.type == "room.snapshot" } == 1, "what was missed was replayed")
         }
-        #expect(CallLaw.breach(in: log.statuses) == nil)
+        #expect(CallPhaseRules.violation(in: log.statuses) == nil)
     }
 
     @Test(
-        "U14 after 15 s the session is asked for anew, and the room comes whole: another snapshot, the same participant"
+        "U14 after 15 s the session is resumed with a new snapshot and the same participant"
     )
     func rejoin() async throws {
-        let show = try await Show()
+        let show = try await GatewayFixture()
         let clock = ManualClientClock()
         let call = try await show.call("ann", clock: clock.clock)
         let log = CallLog(call)
@@ -108,38 +109,38 @@ struct LostConnectionTests {
         show.proxy.mode = .pass
         try await call.reach(.joined, moving: clock, by: .milliseconds(100), over: show.proxy)
         #expect(call.localParticipant?.sid == sid && call.room?.layout?.gridSize == 5)
-        // The log hears of it a moment after the call.
+        // The log is updated shortly after the call.
         let snapshots = { log.events.count { $0.type == "room.snapshot" } }
         #expect(try await soon { snapshots() >= 2 } && snapshots() == 2)
     }
 
-    @Test("A gateway killed with SIGKILL and started again: the same participant is in the same room")
+    @Test("A gateway that is killed with SIGKILL and restarted has the same participant in the same room")
     func killed() async throws {
-        let show = try await Show(isAlone: true)
+        let show = try await GatewayFixture(isAlone: true)
         let call = try await show.joined("ann")
         let log = CallLog(call)
         let sid = try #require(call.localParticipant?.sid)
         try await show.gateway.kill9()
         try await call.reach(.reconnecting(.signalling))
-        try await show.gateway.start(keepsPorts: true)
+        try await show.gateway.start(reusesPorts: true)
         try await call.reach(.joined, within: .seconds(20))
         #expect(call.localParticipant?.sid == sid)
         let found = try await show.operatorClient.participant("ann", in: show.room)
         #expect(found.sid == sid && found.status == "connected")
         _ = try await soon { log.phases.last == .joined }
-        #expect(CallLaw.breach(in: log.statuses) == nil)
+        #expect(CallPhaseRules.violation(in: log.statuses) == nil)
     }
 
-    @Test("U16 leaving while the line is cut stops reconnecting at once")
-    func leaveWhileLost() async throws {
-        let show = try await Show()
+    @Test("U16 leaving during a connection loss stops reconnecting at once")
+    func leaveWhileReconnecting() async throws {
+        let show = try await GatewayFixture()
         let clock = ManualClientClock()
         let call = try await show.joined("ann", clock: clock.clock)
         show.proxy.mode = .cut
         try await call.reach(.reconnecting(.signalling))
         call.leave()
         #expect(call.status.callState == .leaving)
-        // The clock stands: none of the times it may take is waited for.
+        // The clock stands still, so no timeout can pass.
         try await call.reach(.left(nil))
         let connections = show.proxy.connectionCount
         for _ in 0..<10 {
@@ -149,9 +150,9 @@ struct LostConnectionTests {
         #expect(show.proxy.connectionCount == connections)
     }
 
-    @Test("Delay alone breaks nothing")
+    @Test("Delay alone does not break the connection")
     func delay() async throws {
-        let show = try await Show()
+        let show = try await GatewayFixture()
         show.proxy.mode = .delay(.milliseconds(150))
         let call = try await show.joined("ann")
         try await call.client.update("ann", in: show.room, UpdateParticipantBody(displayName: "Ann"))

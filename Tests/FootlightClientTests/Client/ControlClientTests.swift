@@ -1,18 +1,19 @@
 import FootlightClient
-import FootlightTesting
 import Foundation
-import GatewayModel
+import FootlightModel
 import Stage
+import FootlightTesting
+import TestSupport
 import Testing
 
 @MainActor
-@Suite("The control API by its client, on a real gateway", .timeLimit(.minutes(1)))
+@Suite("The control API client, on a real gateway", .enabled(if: TestRun.isFull), .timeLimit(.minutes(1)))
 struct ControlClientTests {
     @Test(
-        "Rooms: made, found by name and sid, listed in pages, sent backstage, ended; a second one of the name is 53113"
+        "Rooms: created, read by name and sid, listed in pages, sent backstage, ended; a second of the name is 53113"
     )
     func rooms() async throws {
-        let show = try await Show(isAlone: true)
+        let show = try await GatewayFixture(isAlone: true)
         let client = show.operatorClient
         let made = try await client.createRoom(CreateRoomBody(uniqueName: "second", maxHosts: 3, backstage: true))
         #expect(made.uniqueName == "second" && made.maxHosts == 3 && made.backstage)
@@ -31,9 +32,9 @@ struct ControlClientTests {
         await #expect(throws: StageError.roomNotFound) { try await client.room("third") }
     }
 
-    @Test("Participants: joined, found, renamed, listed by mode, brought back by their session, removed")
+    @Test("Participants: joined, read, renamed, listed by mode, reconnected, removed")
     func participants() async throws {
-        let show = try await Show()
+        let show = try await GatewayFixture()
         let ann = try await show.client("ann", .sendAndReceive)
         let joined = try await ann.join(show.room, JoinBody(displayName: "Ann", mode: "SEND_AND_RECV"))
         #expect(joined.participant.identity == "ann" && joined.ingest?.rtmp.streamKey.hasPrefix("sk_") == true)
@@ -54,17 +55,17 @@ struct ControlClientTests {
         await #expect(throws: StageError.notJoined) { try await ann.leave("ann", in: show.room) }
     }
 
-    @Test("Names are one segment of the address, whatever is in them")
+    @Test("Names are one path segment, whatever they contain")
     func names() async throws {
-        let show = try await Show()
+        let show = try await GatewayFixture()
         for name in ["a/b", "a?b=c", "a b", "ä", "a%2Fb", "#"] {
             await #expect(throws: StageError.roomNotFound, "\(name)") { try await show.operatorClient.room(name) }
         }
     }
 
-    @Test("Layout: asked for, changed, tried out; what is out of range is named")
+    @Test("Layout: read, changed, previewed; invalid values are named")
     func layout() async throws {
-        let show = try await Show()
+        let show = try await GatewayFixture()
         let client = show.operatorClient
         try await client.setLayout(of: show.room, LayoutBody(type: "SIDEBAR", gridSize: 4))
         let layout = try await client.layout(of: show.room)
@@ -85,9 +86,9 @@ struct ControlClientTests {
         }
     }
 
-    @Test("Program out: HLS, a livestream refused for its outputs, and one that is not there to stop")
+    @Test("Livestream and HLS: HLS started, a livestream refused for its outputs, and stopped without running")
     func programOut() async throws {
-        let show = try await Show()
+        let show = try await GatewayFixture()
         let client = show.operatorClient
         #expect(try await client.egress(of: show.room).livestream.state == "LIVESTREAM_STOPPED")
         do throws(StageError) {
@@ -107,16 +108,16 @@ struct ControlClientTests {
         #expect(try await client.stopHLS(of: show.room).state.hasPrefix("HLS_STOP"))
     }
 
-    @Test("Pictures and music: stored, listed, read back byte for byte, removed; what is none is refused")
+    @Test("Images and music: stored, listed, read byte for byte, removed; other files are refused")
     func assets() async throws {
-        let show = try await Show()
+        let show = try await GatewayFixture()
         let client = show.operatorClient
-        let picture = try #require(Data(base64Encoded: Self.png))
-        let stored = try await client.storeAsset(picture, as: "logo", in: show.room)
+        let frame = try #require(Data(base64Encoded: Self.png))
+        let stored = try await client.storeAsset(frame, as: "logo", in: show.room)
         #expect(stored.name == "logo" && stored.kind == "image" && stored.contentType == "image/png")
-        #expect(stored.size == picture.count)
+        #expect(stored.size == frame.count)
         #expect(try await client.assets(of: show.room) == [stored])
-        #expect(try await client.asset("logo", of: show.room) == picture)
+        #expect(try await client.asset("logo", of: show.room) == frame)
         do throws(StageError) {
             try await client.storeAsset(Data("no picture".utf8), as: "x", in: show.room)
             Issue.record("stored")
@@ -134,14 +135,14 @@ struct ControlClientTests {
     private static let png =
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
 
-    @Test("Sound of a room and of a host: what is named changes, the rest stays")
-    func sound() async throws {
-        let show = try await Show()
+    @Test("Audio settings of a room and a host: given fields change, others stay")
+    func audio() async throws {
+        let show = try await GatewayFixture()
         let client = show.operatorClient
         #expect(try await client.sound(of: show.room) == RoomSoundResource())
-        let sound = try await client.setSound(of: show.room, RoomSoundBody(levelling: false, duck: "priority"))
-        #expect(sound == RoomSoundResource(levelling: false, duck: "priority"))
-        #expect(try await client.sound(of: show.room) == sound)
+        let audio = try await client.setSound(of: show.room, RoomSoundBody(levelling: false, duck: "priority"))
+        #expect(audio == RoomSoundResource(levelling: false, duck: "priority"))
+        #expect(try await client.sound(of: show.room) == audio)
         let ann = try await show.client("ann", .sendAndReceive)
         _ = try await ann.join(show.room, JoinBody(mode: "SEND_AND_RECV"))
         let body = ParticipantSoundBody(gainDB: -3, priority: true)
@@ -156,22 +157,22 @@ struct ControlClientTests {
         await #expect(throws: StageError.tokenGrantsInvalid) { try await ann.setSound(of: "ann", in: show.room, body) }
     }
 
-    @Test("Viewing figures of one room and of all")
+    @Test("Viewership of one room and of all")
     func viewership() async throws {
-        let show = try await Show(isAlone: true)
+        let show = try await GatewayFixture(isAlone: true)
         #expect(try await show.operatorClient.viewership(of: show.room).concurrentViewers == 0)
         #expect(try await show.operatorClient.viewership().rooms.map(\.room) == [show.room])
         let viewer = try await show.client("ann")
         await #expect(throws: StageError.tokenGrantsInvalid) { try await viewer.viewership(of: show.room) }
     }
 
-    @Test("An answer that no gateway gives is an error of its HTTP status, worth another try when it is 5xx")
+    @Test("A response that is not the gateway's is an error with the HTTP status, retryable if 5xx")
     func proxies() async throws {
-        let server = try WireServer { request in
+        let server = try ScriptedHTTPServer { request in
             request.contains("bad") ? .whole(status: 502, body: "<html>") : .whole(status: 200, body: "{}")
         }
         defer { server.close() }
-        let client = BroadcastClient(baseURL: try Show.address(server.port), token: "t")
+        let client = BroadcastClient(baseURL: try GatewayFixture.address(server.port), token: "t")
         do throws(StageError) {
             _ = try await client.room("bad")
         } catch {

@@ -1,8 +1,10 @@
+import FootlightModel
+import Media
 import Testing
 
 @testable import FootlightClient
 
-@Suite("Server-sent events are read as the standard says, in whatever pieces they come")
+@Suite("Server-sent events are parsed by the standard, in pieces of any size")
 struct ServerSentEventParserTests {
     private func parse(_ text: String, piece: Int = .max) -> (events: [ServerSentEvent], parser: ServerSentEventParser)
     {
@@ -10,7 +12,7 @@ struct ServerSentEventParserTests {
         var events: [ServerSentEvent] = []
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            events += parser.take(rest.prefix(piece))
+            events += parser.parse(rest.prefix(piece))
             rest = rest.dropFirst(piece)
         }
         return (events, parser)
@@ -30,7 +32,7 @@ struct ServerSentEventParserTests {
 
         """
 
-    @Test("Drip-fed byte by byte, in halves, or all at once: the same events", arguments: [1, 2, 3, 7, 64, 10_000])
+    @Test("Pieces of any size yield the same events", arguments: [1, 2, 3, 7, 64, 10_000])
     func pieces(size: Int) {
         let (events, parser) = parse(Self.stream, piece: size)
         #expect(
@@ -42,7 +44,7 @@ struct ServerSentEventParserTests {
         #expect(parser.retry == 2000)
     }
 
-    @Test("Lines may end with LF, CR or CRLF, and a CRLF torn apart is one end", arguments: ["\n", "\r", "\r\n"])
+    @Test("Lines end with LF, CR or CRLF, and a split CRLF is one line end", arguments: ["\n", "\r", "\r\n"])
     func lineEnds(end: String) {
         let text = Self.stream.replacing("\n", with: end)
         for size in [1, 5, 10_000] {
@@ -50,45 +52,90 @@ struct ServerSentEventParserTests {
         }
     }
 
-    @Test("A byte order mark at the beginning is skipped, and nowhere else", arguments: [1, 2, 100])
+    @Test("A byte order mark is skipped at the beginning only", arguments: [1, 2, 100])
     func byteOrderMark(size: Int) {
         #expect(parse("\u{feff}data: a\n\n", piece: size).events.map(\.data) == ["a"])
         #expect(parse("data: \u{feff}a\n\n", piece: size).events.map(\.data) == ["\u{feff}a"])
-        // Half a mark is no mark, but a field nobody knows.
+        // Half a byte order mark is an unknown field.
         var parser = ServerSentEventParser()
-        let events = parser.take([0xEF, 0xBB] + Array("data: a\n\ndata: b\n\n".utf8))
+        let events = parser.parse([0xEF, 0xBB] + Array("data: a\n\ndata: b\n\n".utf8))
         #expect(events.map(\.data) == ["b"])
     }
 
-    @Test("Comments and unknown fields are passed over; only one space is taken off a value")
+    @Test("Comments and unknown fields are ignored; only one space is removed from a value")
     func fields() {
         let (events, _) = parse(": data: no\nfoo: bar\nfoo\ndata:  two\ndata\ndata:\n\n")
         #expect(events.map(\.data) == [" two\n\n"])
     }
 
-    @Test("An event without data is none, but its id stays; an empty id clears it; an id with NUL is ignored")
+    @Test("An event without data is ignored, but its id is kept; an empty id clears it; an id with NUL is ignored")
     func ids() {
         let (events, _) = parse("id: 4\n\ndata: a\n\nid: 5\u{0}\ndata: b\n\nid\ndata: c\n\n")
         #expect(events.map(\.id) == ["4", "4", ""])
     }
 
-    @Test("Retry counts only when it is a number; an event that is not ended is not handed out")
+    @Test("Retry is accepted only if it is a number; an unterminated event is not emitted")
     func retry() {
         let (events, parser) = parse("retry: 80\nretry: 1s\nevent: x\ndata: a\n")
         #expect(parser.retry == 80)
         #expect(events.isEmpty)
     }
 
-    @Test("A line without end makes the stream unusable, instead of filling the memory")
+    @Test("A line without end makes the stream unusable instead of filling the memory")
     func overflow() {
         var parser = ServerSentEventParser()
         let flood = [UInt8](repeating: UInt8(ascii: "x"), count: ServerSentEventParser.limit / 2)
-        _ = parser.take(flood)
-        _ = parser.take(flood)
-        #expect(!parser.isOverflown)
-        _ = parser.take([0, 0])
-        #expect(parser.isOverflown)
-        let events = parser.take(Array("\n\ndata: a\n\n".utf8))
+        _ = parser.parse(flood)
+        _ = parser.parse(flood)
+        #expect(!parser.isOverLimit)
+        _ = parser.parse([0, 0])
+        #expect(parser.isOverLimit)
+        let events = parser.parse(Array("\n\ndata: a\n\n".utf8))
         #expect(events.isEmpty)
+    }
+}
+
+@Suite("Timeouts, backoff, and filtering of events")
+struct EventStreamMonitorTests {
+    @Test("A stream has 15 s to respond, 5 s to begin, and then a timeout of 15 s")
+    func monitor() {
+        var monitor = EventStreamMonitor(ClientLimits(), at: .seconds(100))
+        #expect(monitor.deadline == .seconds(115))
+        monitor.received(at: .seconds(101))
+        #expect(monitor.deadline == .seconds(115), "bytes are no answer")
+        monitor.opened(at: .seconds(114))
+        #expect(monitor.deadline == .seconds(119))
+        monitor.received(at: .seconds(118))
+        #expect(monitor.deadline == .seconds(119), "a comment is no beginning")
+        monitor.began(at: .seconds(118))
+        #expect(monitor.deadline == .seconds(133))
+        monitor.received(at: .seconds(130))
+        #expect(monitor.deadline == .seconds(145))
+    }
+
+    @Test("Delays grow from 80 ms by half each time, up to 5 s, with a jitter of half")
+    func backoff() {
+        var backoff = Backoff(ClientLimits())
+        let delays = (0..<14).map { _ in backoff.next(chance: 0.5) }
+        for (delay, expected) in zip(delays, [0.08, 0.12, 0.18]) { #expect(abs(delay - expected) < 1e-9) }
+        #expect(delays.last == 5)
+        backoff.reset()
+        #expect(abs(backoff.next(chance: 0) - 0.04) < 1e-9)
+        #expect(abs(backoff.next(chance: 1) - 0.18) < 1e-9)
+    }
+
+    @Test("Replayed events count once, a snapshot always counts, and the final event has no revision of its own")
+    func revisions() {
+        var filter = RevisionFilter(known: 5)
+        let accepts = { (type: String, rev: UInt64) in
+            filter.accepts(EventResource(type: type, roomSID: "RM1", rev: rev, ts: Timestamp(0)))
+        }
+        #expect(!accepts("track.published", 5))
+        #expect(accepts("track.published", 6))
+        #expect(!accepts("track.published", 6))
+        #expect(!accepts("heartbeat", 6))
+        #expect(accepts("session.disconnected", 6))
+        #expect(accepts("room.snapshot", 2))
+        #expect(accepts("layout.changed", 3))
     }
 }

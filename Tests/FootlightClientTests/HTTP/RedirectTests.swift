@@ -1,13 +1,13 @@
-import FootlightTesting
 import Foundation
 import FoundationNetworking
-import GatewayModel
+import FootlightModel
 import Stage
+import FootlightTesting
 import Testing
 
 @testable import FootlightClient
 
-@Suite("Redirects, and whom the token is shown to", .timeLimit(.minutes(1)))
+@Suite("Redirects, and the hosts that receive the token", .timeLimit(.minutes(1)))
 struct RedirectTests {
     private func request(_ method: String, _ address: String) throws -> URLRequest {
         var request = URLRequest(url: try #require(URL(string: address)))
@@ -19,7 +19,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "The token goes to the host it was meant for, and nothing goes from HTTPS to HTTP",
+        "The token is sent to the original host only, and HTTPS never redirects to HTTP",
         arguments: [
             ("https://a.example/v1/x", "/v1/y", "https://a.example/v1/y", true),
             ("https://a.example/v1/x", "y?z=1", "https://a.example/v1/y?z=1", true),
@@ -38,7 +38,7 @@ struct RedirectTests {
         #expect(next?.value(forHTTPHeaderField: "Authorization") == (keepsToken ? "Bearer t" : nil))
     }
 
-    @Test("A command stays a command; 303 alone says where to read, and what is no redirect leads nowhere")
+    @Test("A redirect keeps the method except for 303; an invalid redirect is not followed")
     func methods() throws {
         let command = try request("POST", "https://a.example/x")
         for status in [301, 302, 307, 308] {
@@ -53,12 +53,12 @@ struct RedirectTests {
         }
     }
 
-    @Test("On the wire: to another path with the token, to another host without, command and body as they were")
+    @Test("A redirect to another path keeps the token, to another host drops it; method and body stay")
     func wire() async throws {
-        let other = try WireServer { _ in .whole(status: 401, body: "") }
+        let other = try ScriptedHTTPServer { _ in .whole(status: 401, body: "") }
         defer { other.close() }
         let elsewhere = "http://127.0.0.1:\(other.port)/v1/rooms/there"
-        let server = try WireServer { request in
+        let server = try ScriptedHTTPServer { request in
             switch request {
             case "POST /v1/rooms/here/participants": .redirect(status: 302, to: "/v1/rooms/moved/participants")
             case "POST /v1/rooms/moved/participants": .whole(status: 201, body: WireFixtures.joinAnswer())
@@ -67,7 +67,7 @@ struct RedirectTests {
             }
         }
         defer { server.close() }
-        let client = BroadcastClient(baseURL: try Show.address(server.port), token: "secret")
+        let client = BroadcastClient(baseURL: try GatewayFixture.address(server.port), token: "secret")
         let answer = try await client.join("here", JoinBody(identity: "ann", mode: "SEND_AND_RECV"))
         #expect(answer.participant.identity == "ann")
         let moved = try #require(server.texts.last)
@@ -79,16 +79,16 @@ struct RedirectTests {
         do throws(StageError) {
             _ = try await client.room("round")
         } catch {
-            #expect(error.code == 307 && server.requests.count == before + 1 + Redirect.most, "not for ever")
+            #expect(error.code == 307 && server.requests.count == before + 1 + Redirect.maximumCount, "not for ever")
         }
     }
 
-    @Test("An event stream that moved is followed there, and to another host without the token")
+    @Test("A redirected event stream is followed, to another host without the token")
     func stream() async throws {
-        let other = try WireServer { _ in .whole(status: 401, body: "") }
+        let other = try ScriptedHTTPServer { _ in .whole(status: 401, body: "") }
         defer { other.close() }
         let elsewhere = "http://127.0.0.1:\(other.port)/v1/rooms/away/events"
-        let server = try WireServer { request in
+        let server = try ScriptedHTTPServer { request in
             switch request {
             case "GET /v1/rooms/here/events": .redirect(status: 307, to: "/v1/rooms/moved/events")
             case "GET /v1/rooms/moved/events":
@@ -97,7 +97,7 @@ struct RedirectTests {
             }
         }
         defer { server.close() }
-        let client = BroadcastClient(baseURL: try Show.address(server.port), token: "secret")
+        let client = BroadcastClient(baseURL: try GatewayFixture.address(server.port), token: "secret")
         for try await event in client.events(of: "here") {
             #expect(event.type == "room.snapshot")
             break
@@ -107,9 +107,9 @@ struct RedirectTests {
         #expect(other.texts.count == 1 && other.texts.first?.contains("secret") == false)
     }
 
-    @Test("An answer makes an app wait for an hour at most, whatever it says", arguments: [Int.max, .min, 5])
+    @Test("Retry-After is limited to an hour", arguments: [Int.max, .min, 5])
     func retry(seconds: Int) throws {
-        let answer = HTTPAnswer(status: 503, retryAfter: seconds, location: nil, body: Data())
+        let answer = ServerResponse(status: 503, retryAfter: seconds, location: nil, body: Data())
         let wait = try #require(StageError.refusal(answer).retryAfter)
         #expect((0...3600).contains(wait))
         #expect(wait == min(max(seconds, 0), 3600))

@@ -5,14 +5,14 @@ import Stage
 import Testing
 
 @MainActor
-@Suite("The screens around a call, over one that is only played")
+@Suite("The screens around a simulated call")
 struct JoinScreenTests {
     private let hosts: Set<String> = ["live.example"]
 
     private func url() throws -> URL { try #require(URL(string: "https://live.example/show")) }
 
     @Test(
-        "D7 an address gets its scheme; host and room must be right",
+        "D7 a URL gets its scheme; host and room must be valid",
         arguments: [
             ("live.example/show", "https://live.example/show"),
             ("https://live.example/show", "https://live.example/show"),
@@ -24,7 +24,7 @@ struct JoinScreenTests {
         #expect(MeetingAddress(text, hosts: hosts)?.url.absoluteString == expected)
     }
 
-    @Test("D7 a wrong address is marked, nothing is joined, and the next edit takes the mark back")
+    @Test("D7 an invalid URL is marked without joining, and the next edit clears the mark")
     func wrongAddress() {
         let fake = FakeCallManager()
         let model = JoinModel(call: fake, hosts: hosts)
@@ -35,7 +35,7 @@ struct JoinScreenTests {
         #expect(model.isMeetingURLValid)
     }
 
-    @Test("D8 the name is sent before the join, and without one it is a guest")
+    @Test("D8 the name is set before the join; without one it is a guest")
     func username() {
         let fake = FakeCallManager()
         let model = JoinModel(call: fake, hosts: hosts)
@@ -52,7 +52,7 @@ struct JoinScreenTests {
     }
 
     @Test(
-        "D6 the button is disabled while joining and joined alone",
+        "D6 the button is disabled only while joining and joined",
         arguments: [
             (.initialized, false), (.joining, true), (.joined, true), (.leaving, false), (.left, false),
         ] as [(CallState, Bool)]
@@ -62,7 +62,7 @@ struct JoinScreenTests {
     }
 
     @Test(
-        "D9 joining and joined are in the call: alone it waits, with others it is a grid",
+        "D9 joining and joined show the call: waiting alone, a grid with others",
         arguments: CallState.allCases
     )
     func screen(state: CallState) {
@@ -73,7 +73,7 @@ struct JoinScreenTests {
         #expect(InCallModel(call: fake).screen == (isIn ? .grid : .join))
     }
 
-    @Test("D10 a tap on the background shows or hides the controls, and nothing else")
+    @Test("D10 a tap on the background only shows or hides the controls")
     func background() {
         let fake = FakeCallManager(callState: .joined)
         let model = InCallModel(call: fake)
@@ -84,7 +84,7 @@ struct JoinScreenTests {
         #expect(model.callControlsOpacity == 1 && fake.log.isEmpty && model.toastMessage == nil)
     }
 
-    @Test("D11 the link is copied once there is one; its message stays 3 s, and another is passed over meanwhile")
+    @Test("D11 the link is copied once there is one; its toast stays 3 s, and another is ignored meanwhile")
     func link() async throws {
         let clock = ManualClientClock()
         #expect(InCallModel(call: FakeCallManager(), clock: clock.clock).copyLink() == nil)
@@ -103,7 +103,7 @@ struct JoinScreenTests {
         #expect(model.toastMessage == "other")
     }
 
-    @Test("D12 unmuted is on and allowed")
+    @Test("D12 unmuted means on and authorized")
     func muteState() {
         let states = [(true, true), (true, false), (false, true), (false, false)].map {
             CallDevice(isEnabled: $0.0, isAuthorized: $0.1).muteState
@@ -111,7 +111,7 @@ struct JoinScreenTests {
         #expect(states == [.unmuted, .muted, .muted, .muted])
     }
 
-    @Test("D13 every action changes what is seen; the list is by name, whatever the case")
+    @Test("D13 every action changes the display; the list is sorted by name, ignoring case")
     func actions() async throws {
         let fake = FakeCallManager(
             local: CallParticipant(id: "l", username: "mia"),
@@ -135,7 +135,7 @@ struct JoinScreenTests {
         #expect(fake.callState == .left)
     }
 
-    @Test("D14 each stream begins with the value there is")
+    @Test("D14 each stream begins with the current value")
     func streams() async throws {
         let address = try url()
         let fake = FakeCallManager(url: address, visible: [CallParticipant(id: "b")])
@@ -154,7 +154,7 @@ struct JoinScreenTests {
         #expect(await fake.isAuthorized(for: .camera))
     }
 
-    @Test("D15 a played call needs nobody, and shares nothing with another")
+    @Test("D15 simulated calls need no gateway and are independent of each other")
     func fakes() throws {
         let fakes = (0..<10).map { _ in FakeCallManager() }
         fakes[3].join(url: try url())

@@ -1,34 +1,35 @@
 import FootlightTesting
-import GatewayModel
+import FootlightModel
 import Media
 import Stage
+import TestSupport
 import Testing
 
 @testable import FootlightClient
 
 @MainActor
-@Suite("The buttons of a show: livestream and HLS", .timeLimit(.minutes(1)))
+@Suite("Livestream and HLS controls of a show", .enabled(if: TestRun.isFull), .timeLimit(.minutes(1)))
 struct ProgramControlTests {
-    /// Notes down what it hears.
-    private final class Listener: MeetingListening {
-        var heard: [String] = []
+    /// Records the callbacks.
+    private final class Listener: MeetingListener {
+        var received: [String] = []
         var playbackURL: String?
 
-        func onLivestreamStateChanged(_ state: String) { heard.append(state) }
+        func onLivestreamStateChanged(_ state: String) { received.append(state) }
         func onHLSStateChanged(_ state: String, playbackURL: String?) {
-            heard.append(state)
+            received.append(state)
             if let playbackURL { self.playbackURL = playbackURL }
         }
-        func onError(_ error: StageError) { heard.append("error \(error.code)") }
+        func onError(_ error: StageError) { received.append("error \(error.code)") }
     }
 
-    @Test("V22 V23 both go on the air and off it again, each state told once and in order; what cannot be is refused")
+    @Test("V22 V23 both start and stop, each state is reported once and in order; invalid commands are refused")
     func onAir() async throws {
-        let show = try await Show(isAlone: true)
-        let platform = try await ReceivingServer.start(key: "key")
-        // Only an operator's outputs may lead to this machine.
+        let show = try await GatewayFixture(isAlone: true)
+        let platform = try await ReceivingRTMPServer.start(key: "key")
+        // Only an operator's outputs may have local addresses.
         let client = BroadcastClient(
-            baseURL: try Show.address(show.proxy.port),
+            baseURL: try GatewayFixture.address(show.proxy.port),
             token: try show.gateway.operatorToken
         )
         let call = BroadcastCall(client: client, identity: "ann")
@@ -59,29 +60,29 @@ struct ProgramControlTests {
             #expect([3054, 3055].contains(error.code), "\(error)")
         }
         #expect(try await soon { model.livestreamState == "LIVESTREAM_STARTED" })
-        let arrives = { platform.visits.first?.packets.contains { $0.isKeyPicture } == true }
+        let arrives = { platform.receivedStreams.first?.packets.contains { $0.isKeyframe } == true }
         #expect(try await soon { arrives() }, "the platform has pictures")
         #expect(try await soon { model.hlsState == "HLS_PLAYABLE" })
-        // The listener is told a moment after the state has changed.
-        let isTold = try await soon {
+        // The listener is notified shortly after the state has changed.
+        let isReported = try await soon {
             listener.playbackURL?.hasSuffix("/live/\(show.room)/index.m3u8") == true
         }
-        #expect(isTold, "\(String(describing: listener.playbackURL))")
+        #expect(isReported, "\(String(describing: listener.playbackURL))")
         try await model.stopLivestream()
         try await model.stopHLS()
         let isOff = try await soon {
             model.livestreamState == "LIVESTREAM_STOPPED" && model.hlsState == "HLS_STOPPED"
         }
         #expect(isOff)
-        _ = try await soon { listener.heard.count == 11 }
+        _ = try await soon { listener.received.count == 11 }
         #expect(
-            listener.heard.filter { $0.hasPrefix("L") } == [
+            listener.received.filter { $0.hasPrefix("L") } == [
                 "LIVESTREAM_STOPPED", "LIVESTREAM_STARTING", "LIVESTREAM_STARTED", "LIVESTREAM_STOPPING",
                 "LIVESTREAM_STOPPED",
             ]
         )
         #expect(
-            listener.heard.filter { $0.hasPrefix("H") } == [
+            listener.received.filter { $0.hasPrefix("H") } == [
                 "HLS_STOPPED", "HLS_STARTING", "HLS_STARTED", "HLS_PLAYABLE", "HLS_STOPPING", "HLS_STOPPED",
             ]
         )
@@ -89,7 +90,7 @@ struct ProgramControlTests {
         await platform.stop()
     }
 
-    @Test("V22 V23 a start that fails and a loss of all outputs are told as errors, with the states around them")
+    @Test("V22 V23 a failed start and a loss of all outputs are reported as errors, with their states")
     func failures() async throws {
         let livestream = { (state: String) in
             ",\"livestream\":{\"state\":\"LIVESTREAM_\(state)\",\"started_at\":null,\"end_reason\":null,\"outputs\":[]}"
@@ -101,7 +102,7 @@ struct ProgramControlTests {
             ("livestream.state_changed", livestream("STARTED")), ("livestream.error", error(5002)),
             ("livestream.state_changed", livestream("STOPPED")),
         ].enumerated().map { WireFixtures.event($1.0, rev: $0 + 2, $1.1) }.joined()
-        let server = try WireServer { request in
+        let server = try ScriptedHTTPServer { request in
             switch request.split(separator: " ").first {
             case "POST" where request.hasSuffix("/livestream/start"):
                 .whole(status: 400, body: "{\"error\":\(WireFixtures.error(4015, name: "X"))}")
@@ -114,14 +115,14 @@ struct ProgramControlTests {
             }
         }
         defer { server.close() }
-        let client = BroadcastClient(baseURL: try Show.address(server.port), token: "t")
+        let client = BroadcastClient(baseURL: try GatewayFixture.address(server.port), token: "t")
         let model = MeetingModel(call: BroadcastCall(client: client, identity: "ann"), capture: FakeCapture())
         let listener = Listener()
         model.listener = listener
         model.join("show", mode: .receiveOnly)
-        #expect(try await soon { listener.heard.count >= 9 })
+        #expect(try await soon { listener.received.count >= 9 })
         #expect(
-            listener.heard == [
+            listener.received == [
                 "LIVESTREAM_STOPPED", "HLS_STOPPED", "LIVESTREAM_STARTING", "error 4013", "LIVESTREAM_STOPPED",
                 "LIVESTREAM_STARTING", "LIVESTREAM_STARTED", "error 5002", "LIVESTREAM_STOPPED",
             ]

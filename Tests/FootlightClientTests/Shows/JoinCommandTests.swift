@@ -1,15 +1,15 @@
 import FootlightClient
-import FootlightTesting
 import Foundation
-import GatewayModel
+import FootlightModel
 import Stage
+import TestSupport
 import Testing
 
 @MainActor
-@Suite("footlight join, as somebody at a terminal uses it", .timeLimit(.minutes(1)))
+@Suite("The command footlight join", .enabled(if: TestRun.isFull), .timeLimit(.minutes(1)))
 struct JoinCommandTests {
     private func join(
-        _ show: Show,
+        _ show: GatewayFixture,
         _ identity: String,
         _ mode: ParticipantMode,
         _ more: [String] = [],
@@ -27,9 +27,9 @@ struct JoinCommandTests {
 
     private func lines(_ child: ChildProcess) -> [Substring] { child.standardOutput.split(separator: "\n") }
 
-    @Test("A host sends a file, the audience and somebody who looks on see it; a cut is told, and Ctrl-C is a goodbye")
+    @Test("A host sends a file, visible to the audience and a follower; a loss is reported, and Ctrl-C leaves")
     func show() async throws {
-        let show = try await Show(isAlone: true)
+        let show = try await GatewayFixture(isAlone: true)
         let folder = try TemporaryFolder("join")
         try await FFmpeg.encode(HostScript(.red, tone: 440), seconds: 2, to: folder.file("host.flv"))
         let file = ["--file", folder.file("host.flv"), "--loop", "--name", "Ann"]
@@ -68,20 +68,20 @@ struct JoinCommandTests {
         #expect(onlooker.standardError.hasPrefix("53118 "), "\(onlooker.standardError)")
     }
 
-    @Test("What cannot be is said with its code, its status is not 0, and nothing is left behind")
+    @Test("Errors are printed with their code and a non-zero status, and leave nothing behind")
     func refusals() async throws {
-        let show = try await Show()
-        let stranger = try await join(show, "ann", .receiveOnly, token: show.token("ann", .receiveOnly, room: "other"))
-        #expect(try await stranger.wait(.seconds(20)) == .code(1))
-        #expect(stranger.standardError.hasPrefix("20106 "), "\(stranger.standardError)")
+        let show = try await GatewayFixture()
+        let outsider = try await join(show, "ann", .receiveOnly, token: show.token("ann", .receiveOnly, room: "other"))
+        #expect(try await outsider.wait(.seconds(20)) == .code(1))
+        #expect(outsider.standardError.hasPrefix("20106 "), "\(outsider.standardError)")
         let folder = try TemporaryFolder("join")
         _ = try folder.write("no media", to: "host.flv")
         let host = try await join(show, "ann", .sendAndReceive, ["--file", folder.file("host.flv")])
         #expect(try await host.wait(.seconds(20)) == .code(1))
         #expect(host.standardError.hasPrefix("The media ended"), "\(host.standardError)")
-        let nobody = try await join(show, "ann", .sendAndReceive, ["--file", folder.file("nowhere.flv")])
-        #expect(try await nobody.wait(.seconds(20)) == .code(64))
-        #expect(nobody.standardError.contains("--file cannot be read"))
+        let noOne = try await join(show, "ann", .sendAndReceive, ["--file", folder.file("nowhere.flv")])
+        #expect(try await noOne.wait(.seconds(20)) == .code(64))
+        #expect(noOne.standardError.contains("--file cannot be read"))
         #expect(try await show.operatorClient.participants(of: show.room).participants.isEmpty)
     }
 }

@@ -1,7 +1,7 @@
 import FootlightClient
 import Synchronization
 
-/// A client's clock that stands still until a test moves it.
+/// A client clock that stands still until a test moves it.
 final class ManualClientClock: Sendable {
     private struct Sleeper {
         let due: Duration
@@ -11,14 +11,14 @@ final class ManualClientClock: Sendable {
     private struct State {
         var now = Duration.seconds(1_000)
         var sleepers: [Int: Sleeper] = [:]
-        /// Sleepers whose task was cancelled before they lay down.
+        /// Sleepers whose task was cancelled before they were registered.
         var cancelled: Set<Int> = []
         var lastSleeper = 0
     }
 
     private let state = Mutex(State())
 
-    /// Chance is always even, so that delays are what they are without jitter.
+    /// The random number is 0.5, so that delays have no jitter.
     var clock: ClientClock {
         ClientClock(
             now: { self.now },
@@ -29,9 +29,9 @@ final class ManualClientClock: Sendable {
 
     var now: Duration { state.withLock { $0.now } }
 
-    /// Moves the clock; whoever has slept long enough wakes, the earliest first.
+    /// Moves the clock and resumes the sleepers whose time has come, the earliest first.
     ///
-    /// - Returns: How many woke.
+    /// - Returns: The number of resumed sleepers.
     @discardableResult
     func advance(_ duration: Duration) -> Int {
         let due = state.withLock { state in
@@ -67,5 +67,17 @@ final class ManualClientClock: Sendable {
             }
             sleeper?.continuation.resume(throwing: CancellationError())
         }
+    }
+}
+
+extension ClientClock {
+    /// Returns a clock that runs faster by a factor.
+    func running(_ factor: Double) -> ClientClock {
+        let start = now()
+        return ClientClock(
+            now: { (self.now() - start) * factor },
+            sleep: { try await self.sleep($0 / factor) },
+            chance: chance
+        )
     }
 }

@@ -1,11 +1,11 @@
 @testable import ControlAPI
 import Foundation
-import GatewayModel
+import FootlightModel
 import NIOCore
 import Stage
 
 extension FuzzTarget {
-    /// Bodies of requests, as JSON: rooms that are made, layouts, sound, people, outputs, and what mixers report.
+    /// JSON request bodies: rooms, layouts, audio settings, participants, outputs, and mixer reports.
     static let api = FuzzTarget("api") { input in
         let json = Data(input.rest.readableBytesView)
         let directory = RoomDirectory(pepper: [1, 2, 3])
@@ -14,7 +14,7 @@ extension FuzzTarget {
         }
         if let body = try? WireJSON.decode(LayoutBody.self, from: json) {
             var layout = LayoutSettings()
-            if (try? layout.take(body)) != nil { _ = try? layout.validate() }
+            if (try? layout.apply(body)) != nil { _ = try? layout.validate() }
         }
         if let body = try? WireJSON.decode(JoinBody.self, from: json) { _ = try? CallSettings(body, limit: 5000) }
         if let body = try? WireJSON.decode(StartLivestreamBody.self, from: json) {

@@ -9,18 +9,18 @@ import Viewership
 @testable import ViewershipStore
 @testable import Webhooks
 
-/// A database with rows that the fuzzer makes up, in the tables of any version there was.
-private enum MadeUpDatabase {
+/// A database with generated rows, in the tables of any schema version.
+private enum GeneratedDatabase {
     private static let folder: String = {
         let folder = "\(NSTemporaryDirectory())/database-\(ProcessInfo.processInfo.processIdentifier)"
         try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         return folder
     }()
 
-    /// Empty databases by the name of their version, as files: to make the tables takes far longer than all else.
+    /// Empty databases by schema version, as files, because creating the tables is slow.
     private static let empty = Mutex<[String: Data]>([:])
 
-    /// Makes it anew and returns where it is; nil where SQLite would not have it.
+    /// Creates the database and returns its path; nil if SQLite refuses it.
     static func make(
         _ migrations: DatabaseMigrator,
         usual: [String: String],
@@ -50,7 +50,7 @@ private enum MadeUpDatabase {
                 let values = columns.map { value(of: $0, usual: usual, from: &input) }
                 let names = columns.map(\.name).joined(separator: ", ")
                 let places = columns.map { _ in "?" }.joined(separator: ", ")
-                // A row that the table would not have is none that was ever there.
+                // A row that violates the table's constraints cannot exist.
                 try? database.execute(
                     sql: "INSERT OR REPLACE INTO \(table) (\(names)) VALUES (\(places))",
                     arguments: StatementArguments(values)
@@ -82,22 +82,22 @@ private enum MadeUpDatabase {
 }
 
 extension FuzzTarget {
-    /// Rows of the viewers' history, of any version: taken up at the start, reported, and counted on from.
+    /// Rows of the viewership history in any version: loaded, reported and continued.
     static let history = FuzzTarget("history") { input in
         var input = input
         let usual = [
             "room": "show", "protocol": "hls", "client": "web", "reason": "left", "rendition": "", "region": "",
             "excluded": "0 0 0 0 0 0",
         ]
-        guard let path = MadeUpDatabase.make(HistoryDatabase.migrations, usual: usual, from: &input),
+        guard let path = GeneratedDatabase.make(HistoryDatabase.migrations, usual: usual, from: &input),
             let database = try? HistoryDatabase(path: path, lockTimeout: 1)
         else { return }
         defer { database.close() }
         let ledger = ViewershipLedger(keys: SessionKeys(current: SessionKey(version: 1, secret: Array(1...32))))
-        ledger.keepHistory()
+        ledger.enableHistory()
         if let recovered = try? database.load() { ledger.restore(recovered) }
         ledger.roomBegan("show", sid: "RM_1")
-        _ = ledger.takeHistory()
+        _ = ledger.drainHistory()
         _ = ledger.totals()
         for row in (try? database.broadcasts(room: "show", limit: 3)) ?? [] {
             _ = try? database.sessions(epoch: row.epoch, after: nil, limit: 10)
@@ -118,18 +118,18 @@ extension FuzzTarget {
             "id": "WH1", "endpoint": "WH1", "url": "https://a.example/in", "types": "room.created", "state": "pending",
             "secret": "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "outcome": "delivered",
         ]
-        guard let path = MadeUpDatabase.make(OutboxDatabase.migrations, usual: usual, from: &input),
+        guard let path = GeneratedDatabase.make(OutboxDatabase.migrations, usual: usual, from: &input),
             let database = try? OutboxDatabase(path: path, lockTimeout: 1)
         else { return }
         defer { database.close() }
         _ = try? database.head(of: "WH1")
         _ = try? database.deliveries(of: "WH1", before: nil, limit: 10)
-        var course = EndpointCourse(schedule: RetrySchedule())
+        var scheduler = DeliveryScheduler(schedule: RetrySchedule())
         for (endpoint, _) in (try? database.endpoints()) ?? [] {
-            course = EndpointCourse(schedule: RetrySchedule(), health: endpoint.health)
-            _ = course.next(at: 1)
-            _ = course.finished(DeliveryOutcome(status: 503, retryAfter: 5), tries: 1, at: 1, chance: 0.5)
-            course.dropped(1)
+            scheduler = DeliveryScheduler(schedule: RetrySchedule(), health: endpoint.health)
+            _ = scheduler.next(at: 1)
+            _ = scheduler.finished(DeliveryOutcome(status: 503, retryAfter: 5), tries: 1, at: 1, chance: 0.5)
+            scheduler.dropped(1)
         }
         let message = OutboxMessage(
             id: "m",
@@ -143,14 +143,14 @@ extension FuzzTarget {
         try? database.append([message], now: 1)
     }
 
-    /// Stored rooms: JSON, taken up at the start.
+    /// Stored rooms as JSON, loaded at the start.
     static let rooms = FuzzTarget("rooms") { input in
         let stored = StoredRoom(sid: "RM1", name: "show", status: "in-progress", updatedAt: 0, record: input.text)
         guard let record = try? stored.decoded() else { return }
         let directory = RoomDirectory(pepper: [1, 2, 3])
         directory.restore([record])
         guard let room = try? directory.room(record.sid) else { return }
-        demand(room.settings.program.pictureGroupLength > 0, "a program has key pictures")
+        demand(room.settings.program.gopLength > 0, "a program has key pictures")
         _ = directory.record(of: room.sid)
     }
 }

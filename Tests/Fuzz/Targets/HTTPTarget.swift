@@ -7,7 +7,7 @@ import Viewership
 @testable import Gateway
 
 extension FuzzTarget {
-    /// Bytes on the public port, through the pipeline that a connection has; the first says how many come at a time.
+    /// Bytes on the public port, through a connection's pipeline; the first byte sets the chunk size.
     static let http = FuzzTarget("http") { input in
         var input = input
         let step = [1, 13, 256, 65_536][Int(input.byte() & 3)]
@@ -18,15 +18,15 @@ extension FuzzTarget {
         feeds.open("show")
         let ledger = ViewershipLedger(keys: SessionKeys(current: SessionKey(version: 1, secret: Array(1...32))))
         ledger.roomBegan("show", sid: "RM_1")
-        let site = MediaSite(feeds: feeds, hls: HLSDirectory(configuration: configuration.hls), audience: ledger)
-        let setup = MediaFirstChannel(responder: { _, _, _ in }, site: site, headerLimit: 16_384)
+        let service = MediaService(feeds: feeds, hls: HLSDirectory(configuration: configuration.hls), audience: ledger)
+        let setup = PublicHTTPChannel(responder: { _, _, _ in }, service: service, headerLimit: 16_384)
         let logger = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
         guard (try? setup.setup(channel: channel, logger: logger).wait()) != nil,
             let address = try? SocketAddress(ipAddress: "127.0.0.1", port: 2)
         else { return }
         channel.connect(to: address, promise: nil)
         while input.rest.readableBytes > 0, channel.isActive {
-            // What cannot be read is an error of the channel, which ends it.
+            // Unparsable input is an error of the channel, which closes it.
             _ = try? channel.writeInbound(input.bytes(step))
             loop.run()
             while (try? channel.readOutbound(as: ByteBuffer.self)) != nil {}

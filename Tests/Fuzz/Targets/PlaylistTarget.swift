@@ -6,7 +6,7 @@ import NIOCore
 import Synchronization
 
 extension FuzzTarget {
-    /// What players ask for: a path with its query, and in a second line a range.
+    /// Requests of players: a path with its query, and a range on a second line.
     static let playlist = FuzzTarget("playlist") { input in
         let lines = input.lines
         let target = lines[0]
@@ -19,10 +19,10 @@ extension FuzzTarget {
         }
         let range = lines.count > 1 ? lines[1] : nil
         for length in [0, 1, 1000, Int.max] {
-            if case .partial(let part) = ByteRange.read(range, length: length) {
+            if case .partial(let part) = ByteRange.parse(range, length: length) {
                 demand(part.first <= part.last && part.last < length, "a range is within what there is")
             }
-            if case .part(let part) = FileRange(range, length: length) {
+            if case .part(let part) = FileByteRange(range, length: length) {
                 demand(part.upperBound < length, "a range is within what there is")
             }
         }
@@ -36,15 +36,15 @@ extension FuzzTarget {
         program.withLock { _ = $0.readiness(for: directives) }
     }
 
-    /// Two segments and a part of a third, of sound alone.
+    /// Two segments and a part of a third, audio only.
     private static let program: Mutex<MediaPlaylist> = {
         var segmenter = Segmenter(HLSConfiguration(), firstSequence: 7)
         var playlist = MediaPlaylist(HLSConfiguration())
         let configuration = MediaPacket.aacConfiguration(ByteBuffer(bytes: [0x11, 0x90]), timestamp: 0)
         for output in segmenter.append(configuration) { playlist.append(output, wallClock: 0) }
         for index in 0..<250 {
-            let sound = MediaPacket.aacFrame(timestamp: Int64(index) * 21, capacity: 4) { $0.writeBytes([1, 2, 3, 4]) }
-            for output in segmenter.append(sound) { playlist.append(output, wallClock: Double(index) / 47) }
+            let audio = MediaPacket.aacFrame(timestamp: Int64(index) * 21, capacity: 4) { $0.writeBytes([1, 2, 3, 4]) }
+            for output in segmenter.append(audio) { playlist.append(output, wallClock: Double(index) / 47) }
         }
         return Mutex(playlist)
     }()

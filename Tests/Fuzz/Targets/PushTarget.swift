@@ -4,7 +4,7 @@
 import NIOCore
 
 extension FuzzTarget {
-    /// What the servers that programs are pushed to answer, and the heads of files that are fetched for a program.
+    /// Responses of push servers, and the headers of fetched assets.
     static let push = FuzzTarget("push") { input in
         var input = input
         let mode = input.byte()
@@ -28,7 +28,7 @@ extension FuzzTarget {
             if let format = AssetFormat(head: head) { _ = ImageSize(of: format, head: head) }
         case 2:
             var header = JPEGFrameHeader()
-            while input.rest.readableBytes > 0 { header.take(input.bytes(Int(mode >> 2) + 1)) }
+            while input.rest.readableBytes > 0 { header.append(input.bytes(Int(mode >> 2) + 1)) }
         default:
             guard let regions = try? RegionDatabase(bytes: Array(input.rest.readableBytesView)) else { return }
             for address in ["192.0.2.1", "255.255.255.255", "2001:db8::1"] { _ = regions.region(of: address) }

@@ -4,7 +4,7 @@ import Stage
 @testable import Viewership
 
 extension FuzzTarget {
-    /// Session ids, what a player says of itself (CMCD), and all that is told of them: a line each.
+    /// Session ids, player reports (CMCD), and log lines: one per line.
     static let session = FuzzTarget("session") { input in
         let lines = input.lines
         let sid = lines[0]
@@ -23,7 +23,7 @@ extension FuzzTarget {
             for _ in 0..<2 {
                 var report = PlayerReport(CMCDItems(lines.count > 1 ? lines[1] : ""))
                 report.sid = report.sid ?? name
-                _ = ledger.take(report, room: "show", from: player)
+                _ = ledger.receive(report, room: "show", from: player)
             }
         }
         _ = ledger.report(room: "show")

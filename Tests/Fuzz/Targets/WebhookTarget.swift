@@ -5,7 +5,7 @@ import NIOHTTP1
 @testable import Webhooks
 
 extension FuzzTarget {
-    /// What a receiver of webhooks answers, through the pipeline that reads it.
+    /// Responses of webhook receivers, through the client's pipeline.
     static let webhook = FuzzTarget("webhook") { input in
         var input = input
         let step = [1, 13, 256, 65_536][Int(input.byte() & 3)]
@@ -25,9 +25,9 @@ extension FuzzTarget {
         )
         answer.futureResult.whenSuccess { answer in
             let asked = RetryAfter.seconds(answer.retryAfter, now: 1e9)
-            var course = EndpointCourse(schedule: RetrySchedule())
-            _ = course.next(at: 1)
-            _ = course.finished(
+            var scheduler = DeliveryScheduler(schedule: RetrySchedule())
+            _ = scheduler.next(at: 1)
+            _ = scheduler.finished(
                 DeliveryOutcome(status: answer.status, retryAfter: asked),
                 tries: 1,
                 at: 1,

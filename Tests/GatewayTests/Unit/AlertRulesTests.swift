@@ -1,19 +1,19 @@
-import FootlightTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("The alerts that come with a gateway")
+@Suite("Prometheus alert rules", .enabled(if: TestRun.isFull))
 struct AlertRulesTests {
     private static let cases = "deploy/prometheus/footlight-rules.test.yml"
 
-    @Test("Each fires when it should and is silent when it should be, Prometheus finds")
+    @Test("promtool accepts the rule tests")
     func cases() async throws {
         let tool = try ChildProcess(["promtool", "test", "rules", ProjectFile.path(Self.cases)])
         let exit = try await tool.wait(.seconds(20))
         #expect(exit == .code(0), "\(tool.standardOutput)\(tool.standardError)")
     }
 
-    @Test("None is without a case in which it fires and one in which it does not")
+    @Test("each alert has a test in which it fires and one in which it does not")
     func coverage() throws {
         let rules = try ProjectFile.text("deploy/prometheus/footlight-rules.yml")
         let cases = try ProjectFile.text(Self.cases).components(separatedBy: "\n  - name: ")

@@ -1,10 +1,10 @@
 import Foundation
-import FootlightTesting
 import Glibc
 @testable import Gateway
+import TestSupport
 import Testing
 
-@Suite("The data folder")
+@Suite("Data folder")
 struct DataDirectoryTests {
     private let folder: TemporaryFolder
 
@@ -14,7 +14,7 @@ struct DataDirectoryTests {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    @Test("It is made for its owner alone, and so are its secrets")
+    @Test("folder and secrets are created for the owner only")
     func modes() throws {
         let data = try DataDirectory(folder.file("new/data"))
         #expect(try mode(data.path) == 0o700)
@@ -29,7 +29,7 @@ struct DataDirectoryTests {
         )
     }
 
-    @Test("A secret is 32 random bytes, the same at every start, and of its own for each name")
+    @Test("a secret has 32 random bytes, is stable, and differs by name")
     func secrets() throws {
         let path = folder.file("data")
         let first = try DataDirectory(path).secret("a")
@@ -40,7 +40,7 @@ struct DataDirectoryTests {
         #expect(try DataDirectory(folder.file("other")).secret("a") != first)
     }
 
-    @Test("A secret that ends in a newline, as an editor leaves it, is read")
+    @Test("reads a secret with a trailing newline")
     func newline() throws {
         let data = try DataDirectory(folder.path)
         let secret = try data.secret("a")
@@ -50,7 +50,7 @@ struct DataDirectoryTests {
     }
 
     @Test(
-        "A damaged secret is an error that names the file, never a new secret",
+        "a damaged secret is an error that names the file, and is not replaced",
         arguments: [String(repeating: "=", count: 44), String(repeating: "A", count: 40)]
     )
     func damaged(content: String) throws {
@@ -62,10 +62,10 @@ struct DataDirectoryTests {
     }
 
     @Test(
-        "A secret that a power cut left empty or short is made anew while nothing was made with it, and then an error",
+        "replaces an empty or short secret unless a dependent file exists",
         arguments: ["", "x", "AAAA", "====\n"]
     )
-    func cutShort(content: String) throws {
+    func truncated(content: String) throws {
         let data = try DataDirectory(folder.path)
         try data.write(Data(content.utf8), to: "a.key", mode: 0o600)
         try data.write(Data(), to: "rooms.sqlite", mode: 0o600)
@@ -80,7 +80,7 @@ struct DataDirectoryTests {
         #expect(try data.read("a.key") == Data(content.utf8))
     }
 
-    @Test("A folder that others could look into is for its owner alone from then on; one for everybody stays so")
+    @Test("narrows the permissions of an open folder, but not of a shared one")
     func tightened() throws {
         let path = folder.file("loose")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -95,7 +95,7 @@ struct DataDirectoryTests {
     }
 
     @Test(
-        "On a full disk the old content stays, no part of the new one does, and a first start leaves no empty key",
+        "a full disk keeps the old content and leaves no partial file or empty key",
         .enabled(if: SmallDisk.isPossible)
     )
     func full() throws {
@@ -118,7 +118,7 @@ struct DataDirectoryTests {
         #expect(try data.secret("a").count == 32)
     }
 
-    @Test("What root writes belongs to the owner of the folder", .enabled(if: geteuid() == 0))
+    @Test("a file written by root gets the owner of the folder", .enabled(if: geteuid() == 0))
     func owner() throws {
         let data = try DataDirectory(folder.file("owned"))
         chown(data.path, 65_534, 65_534)
@@ -128,7 +128,7 @@ struct DataDirectoryTests {
         #expect("\(user)" == "65534")
     }
 
-    @Test("A file is replaced whole, and can be removed")
+    @Test("replaces a file atomically, and removes it")
     func replaces() throws {
         let data = try DataDirectory(folder.path)
         #expect(try data.read("x") == nil)
@@ -141,7 +141,7 @@ struct DataDirectoryTests {
         data.remove("x")
     }
 
-    @Test("One holder at a time locks it; the next one is told who that is, and has it when that one is gone")
+    @Test("locks the folder for one holder at a time, and names it in the error")
     func lock() throws {
         let data = try DataDirectory(folder.path)
         var first: DataDirectoryLock? = try DataDirectoryLock(data)
@@ -156,21 +156,21 @@ struct DataDirectoryTests {
         _ = try DataDirectoryLock(data)
     }
 
-    @Test("The endpoints of another process are left alone")
+    @Test("keeps the endpoints file of another process")
     func endpoints() throws {
         let data = try DataDirectory(folder.path)
         let own = ProcessInfo.processInfo.processIdentifier
         for (pid, isLeft) in [(own + 1, true), (own, false)] {
             try Endpoints(rtmpPort: 1, httpPort: 2, adminPort: 3, pid: pid).write(to: data)
-            Endpoints.removeOwn(from: data)
+            Endpoints.removeIfOwned(from: data)
             #expect(try (data.read(Endpoints.fileName) != nil) == isLeft)
         }
     }
 }
 
-/// A disk of 64 KiB, where the right to mount one is given.
+/// A tmpfs of 64 KiB, where mounting is permitted.
 private struct SmallDisk {
-    /// Whether this process may mount it.
+    /// Whether this process may mount a tmpfs.
     static let isPossible: Bool = {
         guard let folder = try? TemporaryFolder("disk"), let disk = try? SmallDisk(folder.path) else { return false }
         disk.end()

@@ -1,13 +1,13 @@
-import FootlightTesting
 @testable import Gateway
 import Stage
+import TestSupport
 import Testing
 import Viewership
 
-@Suite("What is written and counted of programs that leave something out")
+@Suite("Log and count of degradation changes")
 struct DegradationLogTests {
     private let directory = RoomDirectory(pepper: [1])
-    private let written = RecordingLog()
+    private let written = LogCapture()
     private let log: DegradationLog
 
     init() { log = DegradationLog(logger: written.logger) }
@@ -15,7 +15,7 @@ struct DegradationLogTests {
     private func report(_ level: Int, _ reason: String?) throws {
         let load = MixerLoad(level: level, reason: reason, work: 0.9, cores: 1)
         try directory.report(room: "show", MixerReport(entries: [], load: load))
-        log.follow(try directory.room("show"))
+        log.update(try directory.room("show"))
     }
 
     private var counts: [String: Double] {
@@ -25,7 +25,7 @@ struct DegradationLogTests {
         return Dictionary(samples, uniquingKeysWith: +)
     }
 
-    @Test("Each change of level is a line and counts once, with its direction and reason, until the room has ended")
+    @Test("logs and counts each change of level with direction and reason, until the room ends")
     func counting() throws {
         _ = try directory.create(RoomSettings(name: "show"))
         for (level, reason) in [(0, nil), (1, "frame_work"), (1, "frame_work"), (3, "encoder_queue"), (0, nil)] {
@@ -38,15 +38,15 @@ struct DegradationLogTests {
             ]
         )
         directory.mixerStopped(room: "show")
-        log.follow(try directory.room("show"))
+        log.update(try directory.room("show"))
         #expect(counts["show better mixer_ended"] == 1)
         #expect(
             written.lines.map(\.description) == [
-                "warning program leaves out more from=0 reason=frame_work room=show to=1 work=90 percent",
-                "warning program leaves out more from=1 reason=encoder_queue room=show to=3 work=90 percent",
-                "notice program takes back what it left out from=3 reason=encoder_queue room=show to=0 work=90 percent",
-                "warning program leaves out more from=0 reason=frame_work room=show to=2 work=90 percent",
-                "notice program takes back what it left out from=2 reason=mixer_ended room=show to=0 work=0 percent",
+                "warning program degradation increased from=0 reason=frame_work room=show to=1 work=90 percent",
+                "warning program degradation increased from=1 reason=encoder_queue room=show to=3 work=90 percent",
+                "notice program degradation decreased from=3 reason=encoder_queue room=show to=0 work=90 percent",
+                "warning program degradation increased from=0 reason=frame_work room=show to=2 work=90 percent",
+                "notice program degradation decreased from=2 reason=mixer_ended room=show to=0 work=0 percent",
             ]
         )
         log.roomEnded("show")

@@ -1,13 +1,13 @@
-import FootlightTesting
 import Foundation
 @testable import Gateway
 import RTMP
+import TestSupport
 import Testing
 
-@Suite("What the process's descriptors are for")
+@Suite("Division of file descriptors")
 struct DescriptorPlanTests {
     @Test(
-        "Viewers, waiting peers, hosts, mixers and the admin port together never take all",
+        "viewers, waiting peers, hosts, mixers and the admin port stay within the limit together",
         arguments: [
             300, 1_024, 4_096, 65_536, 1 << 20,
         ]
@@ -16,24 +16,24 @@ struct DescriptorPlanTests {
         let plan = DescriptorPlan(limit: limit, threads: 2, configuration: GatewayConfiguration())
         let given = plan.viewers + plan.waiting + plan.hosts + plan.mixers + plan.admin
         #expect(given + 64 + DescriptorPlan.spare <= limit, "\(plan)")
-        #expect(plan.viewers >= limit / 4 || plan.viewers == GatewayConfiguration().wantedViewerConnections, "\(plan)")
+        #expect(plan.viewers >= limit / 4 || plan.viewers == GatewayConfiguration().desiredViewerConnections, "\(plan)")
         #expect(plan.hosts >= 4 && plan.mixers >= 20 && plan.waiting >= 16, "\(plan)")
         #expect(plan.gate.limit - plan.gate.viewerLimit == plan.waiting + plan.hosts)
     }
 
-    @Test("With descriptors enough, the settings decide; one client never has more than half of what there is")
+    @Test("the settings decide if there are enough descriptors, and one client has at most half of the viewers' share")
     func settings() {
         var configuration = GatewayConfiguration()
         configuration.maximumViewers = 1_000
         configuration.maximumHosts = 10
         let plan = DescriptorPlan(limit: 1 << 20, threads: 2, configuration: configuration)
         #expect(plan.viewers == 5_000 && plan.hosts == 10)
-        #expect(configuration.mostOfOneClient(256, plan) == 256 && configuration.mostOfOneClient(0, plan) == nil)
+        #expect(configuration.perClientLimit(256, plan) == 256 && configuration.perClientLimit(0, plan) == nil)
         let small = DescriptorPlan(limit: 300, threads: 2, configuration: configuration)
-        #expect(configuration.mostOfOneClient(256, small) == small.viewers / 2)
+        #expect(configuration.perClientLimit(256, small) == small.viewers / 2)
     }
 
-    @Test("Refusals are one line a minute, with how many they were")
+    @Test("reports refusals once per minute with their number")
     func report() {
         var report = RefusalReport(every: 60)
         #expect(report.next(total: 0) == nil)
@@ -45,12 +45,12 @@ struct DescriptorPlanTests {
         #expect(report.next(total: 101) == 1)
     }
 
-    @Test("A file that is there and cannot be opened is not made anew, and is said not to be readable")
-    func unopened() throws {
+    @Test("a file that exists but cannot be opened is not recreated")
+    func unreadableFile() throws {
         let folder = try TemporaryFolder("unopened")
         let directory = try DataDirectory(folder.path)
         let secret = try directory.secret("signing")
-        // A link that leads to itself cannot be opened by anybody, root included.
+        // A symbolic link to itself cannot be opened, not even by root.
         try FileManager.default.removeItem(atPath: directory.filePath("signing.key"))
         let path = directory.filePath("signing.key")
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)

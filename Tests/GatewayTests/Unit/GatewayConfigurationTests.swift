@@ -1,17 +1,17 @@
-import FootlightTesting
 import Foundation
 @testable import Gateway
 import Glibc
 import Stage
+import TestSupport
 import Testing
 
-@Suite("The gateway's configuration", .serialized)
+@Suite("Gateway configuration", .serialized)
 struct GatewayConfigurationTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder("configuration") }
 
-    /// Runs `body` with variables set, and takes them away again.
+    /// Runs `body` with environment variables set.
     private func withEnvironment(_ variables: [String: String], _ body: () async throws -> Void) async throws {
         for (name, value) in variables { setenv(name, value, 1) }
         defer { for name in variables.keys { unsetenv(name) } }
@@ -25,43 +25,43 @@ struct GatewayConfigurationTests {
         try await GatewayConfiguration(commandLine: commandLine, file: file)
     }
 
-    @Test("Without anything the defaults hold, and what they decide is seen in them")
+    @Test("has the defaults without any source")
     func defaults() async throws {
         let configuration = try await read()
         #expect(configuration == GatewayConfiguration())
-        // On loopback, too: a proxy in front that has the certificates makes a public gateway of it.
+        // Also on loopback: a proxy in front can make the gateway public.
         #expect(configuration.host == "127.0.0.1")
         #expect(!configuration.allowsPrivateOutputs && !configuration.allowsPrivateAssets)
         #expect(!configuration.allowsPrivateWebhooks && !configuration.allowsPlainWebhooks)
     }
 
-    @Test("The documents have the table of all settings, each once, as the code has it")
+    @Test("Settings.md has the table of all settings")
     func reference() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let article = root.appendingPathComponent("Sources/Gateway/Gateway.docc/Settings.md")
-        // `footlight check-config --reference` writes it.
+        // `footlight check-config --reference` prints the table.
         #expect(try String(contentsOf: article, encoding: .utf8).hasSuffix("\n" + GatewayConfiguration.reference))
         let keys = GatewayConfiguration().lines.map { $0.prefix { $0 != ":" } }
         #expect(Set(keys).count == keys.count && keys.count == 60)
     }
 
-    @Test("What a command wants where nothing is given holds only there")
-    func wanted() async throws {
-        let wanted = ["data.dir": "/tmp/own", "rtmp.port": "4001"]
+    @Test("a command's own defaults apply only where nothing is configured")
+    func commandDefaults() async throws {
+        let defaults = ["data.dir": "/tmp/own", "rtmp.port": "4001"]
         let file = try folder.write("data: {dir: /srv/kept}", to: "kept.yaml")
-        let own = try await GatewayConfiguration(commandLine: [:], file: nil, unlessGiven: wanted)
+        let own = try await GatewayConfiguration(commandLine: [:], file: nil, unlessGiven: defaults)
         #expect(own.dataDirectory == "/tmp/own" && own.rtmpPort == 4001)
         #expect(own.httpPort == GatewayConfiguration().httpPort)
-        let given = try await GatewayConfiguration(commandLine: ["rtmp.port": "0"], file: file, unlessGiven: wanted)
+        let given = try await GatewayConfiguration(commandLine: ["rtmp.port": "0"], file: file, unlessGiven: defaults)
         #expect(given.dataDirectory == "/srv/kept" && given.rtmpPort == 0)
         try await withEnvironment(["FOOTLIGHT_DATA_DIR": "/srv/said"]) {
-            let said = try await GatewayConfiguration(commandLine: [:], file: nil, unlessGiven: wanted)
+            let said = try await GatewayConfiguration(commandLine: [:], file: nil, unlessGiven: defaults)
             #expect(said.dataDirectory == "/srv/said" && said.rtmpPort == 4001)
         }
     }
 
-    @Test("The command line wins over the environment, that over the file, that over the default")
+    @Test("command line takes precedence over environment, environment over file, file over default")
     func precedence() async throws {
         let file = try folder.write(
             """
@@ -89,7 +89,7 @@ struct GatewayConfigurationTests {
         }
     }
 
-    @Test("A JSON file says the same as a YAML file")
+    @Test("a JSON file is equivalent to a YAML file")
     func json() async throws {
         let text = #"{"rtmp": {"port": 0}, "fanout": {"tick": 100, "viewers": 5}, "log": {"level": "debug"}}"#
         let configuration = try await read(file: folder.write(text, to: "gateway.json"))
@@ -99,7 +99,7 @@ struct GatewayConfigurationTests {
         #expect(configuration.logLevel == "debug")
     }
 
-    @Test("Every setting can come from the environment")
+    @Test("reads settings from the environment")
     func environment() async throws {
         let variables = [
             "FOOTLIGHT_DATA_DIR": "/data", "FOOTLIGHT_HOST": "::1", "FOOTLIGHT_ADMIN_PORT": "0",
@@ -125,7 +125,7 @@ struct GatewayConfigurationTests {
     }
 
     @Test(
-        "A value that makes no sense is refused by its name",
+        "refuses an invalid value with its key",
         arguments: [
             ("rtmp.port", "65536"), ("http.port", "-1"), ("admin.port", "many"), ("fanout.tick", "1001"),
             ("fanout.viewers", "0"), ("room.idle", "1.5"), ("threads", "257"), ("outputs.allow_private", "perhaps"),
@@ -144,7 +144,7 @@ struct GatewayConfigurationTests {
         #expect(error?.description.contains(key) == true)
     }
 
-    @Test("The stage's own settings come from a file as from the environment", arguments: [true, false])
+    @Test("reads the settings of the stage from a file and from the environment", arguments: [true, false])
     func stage(isYAML: Bool) async throws {
         let yaml = """
             rooms:
@@ -178,7 +178,7 @@ struct GatewayConfigurationTests {
         }
     }
 
-    @Test("Webhooks go without TLS or to private addresses only where that is set", arguments: [true, false])
+    @Test("allows webhooks without TLS only if configured", arguments: [true, false])
     func webhooks(isYAML: Bool) async throws {
         let yaml = "host: 0.0.0.0\nwebhooks:\n  allow_http: true\n  maximum: 3\n  queue: 50\n  thresholds: [5, 50]\n"
         let json =
@@ -192,7 +192,7 @@ struct GatewayConfigurationTests {
         #expect(try await read(["webhooks.thresholds": "7, 70"]).webhookThresholds == [7, 70])
     }
 
-    @Test("Keys that no setting has are named, and refused by who checks", arguments: [true, false])
+    @Test("collects unknown keys, and refuses them when required", arguments: [true, false])
     func unknown(isYAML: Bool) async throws {
         let yaml = "rtmp:\n  prot: 1\nhost: 127.0.0.1\ncolour: red\n"
         let json = #"{"rtmp":{"prot":1},"host":"127.0.0.1","colour":"red"}"#
@@ -206,7 +206,7 @@ struct GatewayConfigurationTests {
         #expect(throws: Never.self) { try GatewayConfiguration().requireKnownKeys() }
     }
 
-    @Test("What is printed names every value and shows no private key")
+    @Test("prints every value and no private key")
     func lines() async throws {
         var configuration = GatewayConfiguration()
         configuration.rtmpsPort = 1936

@@ -2,56 +2,56 @@
 import Media
 import Testing
 
-@Suite("A host whose media ends the mixer")
+@Suite("Quarantine of a host whose media crashes the mixer")
 final class HostQuarantineTests {
-    private typealias Sentence = HostQuarantine.Sentence
+    private typealias Penalty = HostQuarantine.Penalty
     private var quarantine = HostQuarantine()
     private var now = MonotonicTime(nanoseconds: 1_000_000_000)
 
-    private func die(_ suspects: Set<String>, after seconds: Double = 1) -> [Sentence] {
+    private func crash(_ suspects: Set<String>, after seconds: Double = 1) -> [Penalty] {
         now = now.advanced(seconds: seconds)
-        return quarantine.died(decoding: suspects, now: now)
+        return quarantine.mixerCrashed(decoding: suspects, now: now)
     }
 
-    @Test("Three deaths within a minute over the same host keep it out for half a minute, and nobody else")
+    @Test("three crashes within a minute quarantine their host for 30 seconds, and no other")
     func three() {
-        #expect(die(["bad", "good"]) == [])
-        #expect(die(["bad"]) == [])
-        #expect(die(["bad", "other"]) == [Sentence(participantSID: "bad", seconds: 30)])
-        // The others have one death each.
-        #expect(die(["good"]) == [] && die(["other"]) == [])
+        #expect(crash(["bad", "good"]) == [])
+        #expect(crash(["bad"]) == [])
+        #expect(crash(["bad", "other"]) == [Penalty(participantSID: "bad", seconds: 30)])
+        // The others have one crash each.
+        #expect(crash(["good"]) == [] && crash(["other"]) == [])
     }
 
-    @Test("Deaths that lie further apart, or are nobody's, keep nobody out")
-    func apart() {
-        for _ in 0..<10 { #expect(die(["bad"], after: 31) == []) }
-        for _ in 0..<10 { #expect(die([], after: 1) == []) }
-        #expect(die(["bad"], after: 100) == [])
-        #expect(die(["bad"]) == [])
-        #expect(die(["bad"]) == [Sentence(participantSID: "bad", seconds: 30)])
+    @Test("crashes further apart, or outside of decoding, quarantine no host")
+    func separateCrashes() {
+        for _ in 0..<10 { #expect(crash(["bad"], after: 31) == []) }
+        for _ in 0..<10 { #expect(crash([], after: 1) == []) }
+        #expect(crash(["bad"], after: 100) == [])
+        #expect(crash(["bad"]) == [])
+        #expect(crash(["bad"]) == [Penalty(participantSID: "bad", seconds: 30)])
     }
 
-    @Test("After its time one death is enough, and each time lasts twice as long, up to ten minutes")
-    func again() {
-        _ = (die(["bad"]), die(["bad"]), die(["bad"]))
+    @Test("after a penalty one crash suffices, and each penalty lasts twice as long up to ten minutes")
+    func repeatedPenalty() {
+        _ = (crash(["bad"]), crash(["bad"]), crash(["bad"]))
         var seconds = 30.0
         for expected in [60.0, 120, 240, 480, 600, 600] {
-            #expect(die(["bad"], after: seconds + 5) == [Sentence(participantSID: "bad", seconds: expected)])
+            #expect(crash(["bad"], after: seconds + 5) == [Penalty(participantSID: "bad", seconds: expected)])
             seconds = expected
         }
     }
 
-    @Test("A host that was good for ten minutes after its time begins anew")
-    func forgiven() {
-        _ = (die(["bad"]), die(["bad"]), die(["bad"]))
-        #expect(die(["bad"], after: 30 + 601) == [])
-        #expect(die(["bad"]) == [])
-        #expect(die(["bad"]) == [Sentence(participantSID: "bad", seconds: 30)])
+    @Test("ten minutes without a crash after a penalty clear the record")
+    func recordExpires() {
+        _ = (crash(["bad"]), crash(["bad"]), crash(["bad"]))
+        #expect(crash(["bad"], after: 30 + 601) == [])
+        #expect(crash(["bad"]) == [])
+        #expect(crash(["bad"]) == [Penalty(participantSID: "bad", seconds: 30)])
     }
 
-    @Test("Two that are both to blame are both kept out")
-    func two() {
-        _ = (die(["a", "b"]), die(["a", "b"]))
-        #expect(die(["a", "b"]).map(\.participantSID) == ["a", "b"])
+    @Test("quarantines two hosts that are involved in all crashes")
+    func twoHosts() {
+        _ = (crash(["a", "b"]), crash(["a", "b"]))
+        #expect(crash(["a", "b"]).map(\.participantSID) == ["a", "b"])
     }
 }

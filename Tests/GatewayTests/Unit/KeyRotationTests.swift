@@ -1,12 +1,12 @@
 import ControlAPI
 import Foundation
-import FootlightTesting
 @testable import Gateway
 import Logging
 import Stage
+import TestSupport
 import Testing
 
-@Suite("A new key for access tokens")
+@Suite("Rotation of the token signing key")
 struct KeyRotationTests {
     private func tokens(_ configuration: GatewayConfiguration) async throws -> AccessTokens {
         let secrets = try GatewaySecrets(DataDirectory(configuration.dataDirectory))
@@ -17,15 +17,15 @@ struct KeyRotationTests {
         )
     }
 
-    @Test("Tokens of the old key are good until its file is removed, and those of the new key all along")
+    @Test("tokens of the old key are valid until its file is removed")
     func rotates() async throws {
         let folder = try TemporaryFolder("rotation")
         var configuration = GatewayConfiguration()
         configuration.dataDirectory = folder.file("data")
-        let first = try await tokens(configuration).mintOperator(expiresIn: 600)
+        let first = try await tokens(configuration).issueOperator(expiresIn: 600)
         let retired = try await KeyRotation(configuration).rotate()
         #expect(retired.hasSuffix("/retired-keys/key1.key"))
-        let second = try await tokens(configuration).mintOperator(expiresIn: 600)
+        let second = try await tokens(configuration).issueOperator(expiresIn: 600)
         #expect(try await tokens(configuration).verify(first).role == .operator)
         #expect(try await tokens(configuration).verify(second).role == .operator)
         #expect(try await KeyRotation(configuration).rotate().hasSuffix("/retired-keys/key2.key"))
@@ -41,7 +41,7 @@ struct KeyRotationTests {
         return String(decoding: try #require(data), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test("A rotation leaves a token behind that opens the gateway, of the new key, for its owner alone")
+    @Test("a rotation writes an operator token of the new key for the owner only")
     func operatorsToken() async throws {
         let folder = try TemporaryFolder("rotation")
         var configuration = GatewayConfiguration()
@@ -60,8 +60,8 @@ struct KeyRotationTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("A running gateway takes up a new key when it is whole, and forgets a retired one that is removed")
-    func takenUp() async throws {
+    @Test("a running gateway loads a complete new key, and discards a removed one")
+    func loadsNewKey() async throws {
         let folder = try TemporaryFolder("rotation")
         var configuration = GatewayConfiguration()
         configuration.dataDirectory = folder.file("data")
@@ -73,35 +73,35 @@ struct KeyRotationTests {
             retiredKeys: configuration.resolvedRetiredKeys,
             logger: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }
         )
-        var known = try await service.takeUp(nil)
+        var known = try await service.reload(nil)
         #expect(known?.name == "key1")
-        let first = try await running.mintOperator(expiresIn: 600)
+        let first = try await running.issueOperator(expiresIn: 600)
         let retired = try await KeyRotation(configuration).rotate()
 
-        // As it is between the writes of the name and of the key.
+        // The state between the writes of name and key.
         let key = try #require(try directory.read("signing.key"))
         let old = try Data(contentsOf: URL(fileURLWithPath: retired))
         try directory.write(old, to: "signing.key", mode: 0o600)
-        known = try await service.takeUp(known)
+        known = try await service.reload(known)
         #expect(known?.name == "key1")
-        #expect(try await running.verify(running.mintOperator(expiresIn: 600)).role == .operator)
+        #expect(try await running.verify(running.issueOperator(expiresIn: 600)).role == .operator)
         try directory.write(key, to: "signing.key", mode: 0o600)
 
-        known = try await service.takeUp(known)
+        known = try await service.reload(known)
         #expect(known?.name == "key2")
         #expect(try await running.verify(operatorToken(configuration)).identity == "operator")
         #expect(try await running.verify(first).role == .operator)
         try FileManager.default.removeItem(atPath: retired)
-        known = try await service.takeUp(known)
+        known = try await service.reload(known)
         await #expect(throws: StageError.tokenSignatureInvalid) { try await running.verify(first) }
         #expect(try await running.verify(operatorToken(configuration)).identity == "operator")
 
-        // A name that cannot be read is not the first one there ever was.
+        // An unreadable name must not be taken for the first one.
         directory.remove("signing.kid")
         let path = directory.filePath("signing.kid")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         do {
-            known = try await service.takeUp(known)
+            known = try await service.reload(known)
             Issue.record("taken up")
         } catch {
             #expect(error is DataDirectoryError)
@@ -109,7 +109,7 @@ struct KeyRotationTests {
         #expect(try await running.verify(operatorToken(configuration)).identity == "operator")
     }
 
-    @Test("operator.token gets a new token two weeks before its end, when it is revoked, and when it is damaged")
+    @Test("renews operator.token two weeks before its expiry, when revoked, and when damaged")
     func renewed() async throws {
         let folder = try TemporaryFolder("rotation")
         var configuration = GatewayConfiguration()
@@ -117,19 +117,19 @@ struct KeyRotationTests {
         let directory = try DataDirectory(configuration.dataDirectory)
         let tokens = try await tokens(configuration)
         #expect(
-            try await OperatorToken.renew(in: directory, tokens: tokens) == .kept,
+            try await OperatorToken.renew(in: directory, tokens: tokens) == .unchanged,
             "one that is not there is not made"
         )
         #expect(try directory.read(OperatorToken.fileName) == nil)
-        #expect(try await OperatorToken.ensure(in: directory, tokens: tokens) == .kept)
+        #expect(try await OperatorToken.ensure(in: directory, tokens: tokens) == .unchanged)
         let first = try operatorToken(configuration)
         let claims = try await tokens.verify(first)
         let days = (claims.expiresAt - Date().timeIntervalSince1970) / 86_400
         #expect(claims.identity == "operator" && claims.role == .operator && (364.9...365.1).contains(days))
-        #expect(try await OperatorToken.ensure(in: directory, tokens: tokens) == .kept)
+        #expect(try await OperatorToken.ensure(in: directory, tokens: tokens) == .unchanged)
         #expect(try operatorToken(configuration) == first)
 
-        let ending = try await tokens.mintOperator(expiresIn: 13 * 86_400)
+        let ending = try await tokens.issueOperator(expiresIn: 13 * 86_400)
         let end = try await tokens.verify(ending).expiresAt
         try directory.write(Data((ending + "\n").utf8), to: OperatorToken.fileName, mode: 0o600)
         #expect(try await OperatorToken.renew(in: directory, tokens: tokens) == .renewed(formerUntil: end))
@@ -146,7 +146,7 @@ struct KeyRotationTests {
         #expect(try await tokens.verify(operatorToken(configuration)).role == .operator)
     }
 
-    @Test("How long a token is good for is a number and a unit, ten years at most")
+    @Test("a token lifetime is a number with a unit, up to ten years")
     func lifetimes() {
         for (text, seconds) in [
             ("90d", 7_776_000), ("12h", 43_200), ("30m", 1800), ("45s", 45), ("3650d", 315_360_000),
@@ -158,7 +158,7 @@ struct KeyRotationTests {
         }
     }
 
-    @Test("A name with the highest number is followed by another one all the same")
+    @Test("the key id with the highest number has a successor")
     func highestNumber() async throws {
         let folder = try TemporaryFolder("rotation")
         var configuration = GatewayConfiguration()

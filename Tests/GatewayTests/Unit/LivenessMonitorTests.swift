@@ -8,11 +8,12 @@ import Media
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite("Signs of life of the gateway's parts")
+@Suite("Liveness of the gateway's components")
 struct LivenessMonitorTests {
-    /// A part that answers when it is told to.
+    /// A component that answers on request.
     private final class FakePart: Sendable {
         private let answers = Mutex<[@Sendable (String?) -> Void]>([])
 
@@ -22,7 +23,7 @@ struct LivenessMonitorTests {
             }
         }
 
-        /// - Returns: How often it had been asked.
+        /// - Returns: The number of pending probes.
         @discardableResult
         func answer(_ problem: String? = nil) -> Int {
             let waiting = answers.withLock { answers in
@@ -57,7 +58,7 @@ struct LivenessMonitorTests {
 
         deinit { close(socket) }
 
-        /// All datagrams that have come.
+        /// Returns all received datagrams.
         func read() -> [String] {
             var found: [String] = []
             var bytes = [UInt8](repeating: 0, count: 1024)
@@ -77,7 +78,7 @@ struct LivenessMonitorTests {
 
     private var names: [String] { health.readiness.reasons.map(\.name) }
 
-    @Test("A part that owes its answer for three seconds, or says what is wrong, is a reason until it answers well")
+    @Test("a component that is late by three seconds or has a problem is a reason until it answers without one")
     func reasons() {
         let (loop, store) = (FakePart(), FakePart())
         let monitor = LivenessMonitor(
@@ -86,24 +87,24 @@ struct LivenessMonitorTests {
             manager: nil
         )
         for second in 0...2 {
-            monitor.look(now: start.advanced(seconds: Double(second)))
+            monitor.check(now: start.advanced(seconds: Double(second)))
             #expect(store.answer() == 1)
             #expect(health.isReady)
         }
-        // Asked once, for it still owes the first answer.
-        monitor.look(now: start.advanced(seconds: 3))
+        // Probed once, because the first answer is pending.
+        monitor.check(now: start.advanced(seconds: 3))
         #expect(names == ["event_loops"] && health.acceptsWork)
         #expect(loop.answer() == 1)
         store.answer("disk I/O error")
-        monitor.look(now: start.advanced(seconds: 4))
+        monitor.check(now: start.advanced(seconds: 4))
         #expect(health.readiness.reasons == [.init(name: "store_rooms", problem: "part: disk I/O error")])
         store.answer()
         loop.answer()
-        monitor.look(now: start.advanced(seconds: 5))
+        monitor.check(now: start.advanced(seconds: 5))
         #expect(health.isReady)
     }
 
-    @Test("The manager hears of the start, and a beat at each look while all parts answer, through a real socket")
+    @Test("notifies the service manager of readiness, and the watchdog at each check while all components answer")
     func watchdog() throws {
         let socket = try ManagerSocket(folder)
         let pid = ProcessInfo.processInfo.processIdentifier
@@ -115,38 +116,38 @@ struct LivenessMonitorTests {
 
         let loop = FakePart()
         let monitor = LivenessMonitor(parts: [loop.part(.eventLoops, fatal: 15)], health: health, manager: manager)
-        monitor.look(now: start)
+        monitor.check(now: start)
         #expect(socket.read() == ["WATCHDOG=1", "STATUS=ready"])
-        // A third of the thirty seconds.
+        // A third of the watchdog's 30 seconds.
         for second in 1...9 {
-            monitor.look(now: start.advanced(seconds: Double(second)))
+            monitor.check(now: start.advanced(seconds: Double(second)))
             #expect(socket.read().first == "WATCHDOG=1", "\(second)")
         }
         for second in 10...20 {
-            monitor.look(now: start.advanced(seconds: Double(second)))
+            monitor.check(now: start.advanced(seconds: Double(second)))
             #expect(!socket.read().contains("WATCHDOG=1"), "\(second)")
         }
         loop.answer()
-        monitor.look(now: start.advanced(seconds: 21))
+        monitor.check(now: start.advanced(seconds: 21))
         #expect(socket.read() == ["WATCHDOG=1", "STATUS=ready"])
-        // A process that was stopped for half a minute owes nothing for that.
-        monitor.look(now: start.advanced(seconds: 51))
+        // A suspension of 30 seconds does not count.
+        monitor.check(now: start.advanced(seconds: 51))
         #expect(socket.read() == ["WATCHDOG=1"])
         #expect(health.isReady)
         #expect(SystemdNotifier(environment: variables, pid: pid + 1)?.watchdogSeconds == nil)
         #expect(SystemdNotifier(environment: [:], pid: pid) == nil)
     }
 
-    @Test("An event loop that is held up is found, and turns again")
-    func heldLoop() async throws {
+    @Test("detects a blocked event loop and its recovery")
+    func blockedEventLoop() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let monitor = LivenessMonitor(parts: LivenessMonitor.Part.loops(of: group), health: health, manager: nil)
         let gate = DispatchSemaphore(value: 0)
         let (held, free) = (group.next(), group.next())
         held.execute { gate.wait() }
         for second in 0...4 {
-            monitor.look(now: start.advanced(seconds: Double(second)))
-            // The other loop has answered when it does what it is given behind that.
+            monitor.check(now: start.advanced(seconds: Double(second)))
+            // The other loop has answered when it has run this task.
             try await free.submit {}.get()
         }
         let problem = health.readiness.reasons.first?.problem ?? ""
@@ -154,7 +155,7 @@ struct LivenessMonitorTests {
         gate.signal()
         #expect(
             try await eventually {
-                monitor.look(now: start.advanced(seconds: 5))
+                monitor.check(now: start.advanced(seconds: 5))
                 return health.isReady
             }
         )

@@ -1,38 +1,40 @@
 import FootlightTesting
 import Foundation
-@testable import Gateway
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite("What connects the sockets of a mixer", .serialized, .timeLimit(.minutes(1)))
+@testable import Gateway
+
+@Suite("Broker of a mixer's connections", .serialized, .timeLimit(.minutes(1)))
 struct MixerBrokerTests {
     private static let (connect, refused): (UInt32, UInt32) = (1, 2)
 
-    /// Listens, and takes nobody.
-    private let listener: KeptSockets
-    private let told = Told()
+    /// A listener that accepts no connection.
+    private let listener: ListeningSockets
+    private let recorder = RefusalRecorder()
 
-    private final class Told: Sendable {
+    private final class RefusalRecorder: Sendable {
         let refusals = Mutex<[MixerBroker.Refusal]>([])
     }
 
     private var port: Int { listener.ports[0] }
 
-    init() throws { listener = try KeptSockets(1) }
+    init() throws { listener = try ListeningSockets(1) }
 
-    /// A broker at work, and the mixer's end of its socket.
+    /// Starts a broker; returns it with the mixer's end of its socket.
     private func broker() throws -> (broker: MixerBroker, end: Int32) {
         let target = SocketTarget(address: "127.0.0.1", port: UInt16(port))
-        let broker = try MixerBroker(targets: [target]) { [told] refusal in
-            told.refusals.withLock { $0.append(refusal) }
+        let broker = try MixerBroker(targets: [target]) { [recorder] refusal in
+            recorder.refusals.withLock { $0.append(refusal) }
         }
         let end = fcntl(broker.mixerEnd, F_DUPFD_CLOEXEC, 0)
         broker.started()
         return (broker, end)
     }
 
-    /// A message as a mixer sends it: its kind, a system call, and an address.
+    /// Makes a mixer's message: its kind, a system call, and an address.
     private func message(_ kind: UInt32, call: Int32 = 42, port: Int = 0, length: UInt32 = 16) -> [UInt8] {
         var bytes: [UInt8] = []
         withUnsafeBytes(of: kind) { bytes += $0 }
@@ -43,7 +45,7 @@ struct MixerBrokerTests {
         return bytes + [UInt8](repeating: 0, count: 140 - bytes.count)
     }
 
-    /// Sends bytes with descriptors beside them (`SCM_RIGHTS`).
+    /// Sends bytes with descriptors (`SCM_RIGHTS`).
     private func send(_ bytes: [UInt8], _ files: [Int32], to end: Int32) {
         var control: [UInt8] = []
         if !files.isEmpty {
@@ -70,7 +72,7 @@ struct MixerBrokerTests {
         #expect(sent == bytes.count)
     }
 
-    /// Asks for a connection as a confined mixer does, and returns the answer; nil when none comes.
+    /// Requests a connection as a confined mixer does; returns the response, nil without one.
     private func ask(port: Int, at end: Int32) throws -> Int32? {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var pipes: [Int32] = [0, 0]
@@ -86,8 +88,8 @@ struct MixerBrokerTests {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
     }
 
-    @Test("Messages that are none are passed over, what came with them is closed, and the next one is served")
-    func nonsense() async throws {
+    @Test("ignores invalid messages, closes their descriptors, and serves the next message")
+    func invalidMessages() async throws {
         let (broker, end) = try broker()
         defer { withExtendedLifetime(broker) { _ = close(end) } }
         #expect(try ask(port: port, at: end) == 0)
@@ -104,10 +106,10 @@ struct MixerBrokerTests {
         send([1], spare, to: end)
         #expect(try ask(port: port, at: end) == 0)
         #expect(try await eventually { openFiles <= before + 2 }, "\(openFiles), \(before) before")
-        #expect(told.refusals.withLock { $0 }.isEmpty)
+        #expect(recorder.refusals.withLock { $0 }.isEmpty)
     }
 
-    @Test("A pipe that is full does not hold it up")
+    @Test("a full pipe does not block the broker")
     func fullPipe() throws {
         let (broker, end) = try broker()
         defer { withExtendedLifetime(broker) { _ = close(end) } }
@@ -122,17 +124,39 @@ struct MixerBrokerTests {
         for file in pipes + [socket] { close(file) }
     }
 
-    @Test("A connection elsewhere is refused and told with its address; of a flood of refusals sixteen are told")
+    @Test("refuses and reports a connection elsewhere; reports at most sixteen refusals")
     func refusals() async throws {
         let (broker, end) = try broker()
         defer { withExtendedLifetime(broker) { _ = close(end) } }
         #expect(try ask(port: 9, at: end) == -EACCES)
-        #expect(try await eventually { told.refusals.withLock { $0.count } == 1 })
-        let first = told.refusals.withLock { $0 }
+        #expect(try await eventually { recorder.refusals.withLock { $0.count } == 1 })
+        let first = recorder.refusals.withLock { $0 }
         #expect(first.map(\.target) == [SocketTarget(address: "127.0.0.1", port: 9)] && first.first?.isFatal == true)
         for call in 0..<40 { send(message(Self.refused, call: Int32(call)), [], to: end) }
         #expect(try ask(port: port, at: end) == 0)
-        let all = told.refusals.withLock { $0 }
+        let all = recorder.refusals.withLock { $0 }
         #expect(all.count == 16 && all.dropFirst().allSatisfy { !$0.isFatal && $0.target == nil }, "\(all.count)")
+    }
+}
+
+@Suite("Socket addresses")
+struct SocketTargetTests {
+    @Test("parses an IPv4 address with port, and refuses shorter and other addresses")
+    func addresses() {
+        let four: [UInt8] = [UInt8(AF_INET), 0, 0x1F, 0x90, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]
+        let target = four.withUnsafeBytes { SocketTarget(socketAddress: $0) }
+        #expect(target == SocketTarget(address: "127.0.0.1", port: 8080) && target?.description == "127.0.0.1:8080")
+        #expect(four.dropLast().withUnsafeBytes { SocketTarget(socketAddress: $0) } == nil)
+        let local: [UInt8] = [UInt8(AF_UNIX), 0] + [UInt8](repeating: 47, count: 20)
+        #expect(local.withUnsafeBytes { SocketTarget(socketAddress: $0) } == nil)
+    }
+
+    @Test("parses an IPv6 address with port")
+    func six() {
+        let start: [UInt8] = [UInt8(AF_INET6), 0, 0x07, 0x8F, 0, 0, 0, 0]
+        let bytes = start + [UInt8](repeating: 0, count: 15) + [1] + [0, 0, 0, 0]
+        let target = bytes.withUnsafeBytes { SocketTarget(socketAddress: $0) }
+        #expect(target == SocketTarget(address: "::1", port: 1935) && target?.description == "[::1]:1935")
+        #expect(bytes.dropLast().withUnsafeBytes { SocketTarget(socketAddress: $0) } == nil)
     }
 }

@@ -1,8 +1,10 @@
-@testable import Gateway
 import Media
+import TestSupport
 import Testing
 
-@Suite("When a room's mixer runs")
+@testable import Gateway
+
+@Suite("Supervision of a room's mixer")
 final class MixerSupervisionTests {
     private typealias Action = MixerSupervision.Action
     private var supervision = MixerSupervision(configuration: .init(), firstEpoch: 100)
@@ -10,7 +12,7 @@ final class MixerSupervisionTests {
 
     private func wait(_ seconds: Double) { now = now.advanced(seconds: seconds) }
     private func hosts(_ hasHost: Bool) -> Action { supervision.hostsChanged(hasHost, now: now) }
-    private func exit(jitter: Double = 0.5) -> Action { supervision.exited(now: now, jitter: jitter) }
+    private func exit(chance: Double = 0.5) -> Action { supervision.exited(now: now, chance: chance) }
     private func tick() -> Action { supervision.tick(now: now) }
     private func demand(_ demand: MixerSupervision.Demand, _ isOn: Bool) -> Action {
         supervision.demandChanged(demand, isOn, now: now)
@@ -26,7 +28,7 @@ final class MixerSupervisionTests {
         return nil
     }
 
-    @Test("The first host starts it, more hosts change nothing")
+    @Test("the first host starts a process, and further hosts change nothing")
     func starts() {
         #expect(hosts(false) == .none)
         #expect(hosts(true) == .start(epoch: 101))
@@ -35,7 +37,7 @@ final class MixerSupervisionTests {
         #expect(supervision.isRunning)
     }
 
-    @Test("One that was healthy and dies is back at once, with a higher epoch")
+    @Test("restarts at once with a higher epoch after a healthy run")
     func restarts() {
         _ = hosts(true)
         wait(31)
@@ -45,7 +47,7 @@ final class MixerSupervisionTests {
         #expect(supervision.restarts == 2)
     }
 
-    @Test("The first death comes back at once, further ones after 0.1 s, 0.2 s and so on up to 10 s")
+    @Test("restarts at once after the first failure, then with a backoff from 0.1 s to 10 s")
     func backOff() throws {
         _ = hosts(true)
         wait(0.1)
@@ -60,30 +62,30 @@ final class MixerSupervisionTests {
         if case .start = exit() {} else { Issue.record("a healthy run was not forgiven") }
     }
 
-    @Test("Once the host that ended it is kept out, the next one has nothing to wait for")
-    func causeGone() {
+    @Test("restarts without backoff after the responsible host was quarantined")
+    func quarantinedHost() {
         _ = hosts(true)
         for _ in 0..<3 {
             _ = exit()
             _ = secondsToStart()
         }
-        guard case .start = supervision.exited(now: now, jitter: 0.5, isCauseGone: true) else {
+        guard case .start = supervision.exited(now: now, chance: 0.5, isCauseGone: true) else {
             Issue.record("it waits")
             return
         }
-        #expect(!supervision.isInTrouble(now: now))
+        #expect(!supervision.isFailing(now: now))
     }
 
-    @Test("Jitter moves a wait by a fifth at most", arguments: [0, 0.25, 1])
+    @Test("jitter changes the backoff by at most a fifth", arguments: [0, 0.25, 1])
     func jitter(jitter: Double) throws {
         _ = hosts(true)
-        _ = exit(jitter: jitter)
-        #expect(exit(jitter: jitter) == .none)
+        _ = exit(chance: jitter)
+        #expect(exit(chance: jitter) == .none)
         let waited = try #require(secondsToStart())
         #expect(abs(waited - 0.1 * (0.8 + 0.4 * jitter)) < 0.02)
     }
 
-    @Test("Without hosts it goes on for the idle time, then it is asked to stop, then killed")
+    @Test("without hosts stops after the idle time, and kills a process that does not end")
     func idles() {
         _ = hosts(true)
         #expect(hosts(false) == .none)
@@ -102,7 +104,7 @@ final class MixerSupervisionTests {
         #expect(hosts(true) == .start(epoch: 102))
     }
 
-    @Test("A host that returns within the idle time finds it running")
+    @Test("a host that returns within the idle time finds the process running")
     func returns() {
         _ = hosts(true)
         _ = hosts(false)
@@ -112,7 +114,7 @@ final class MixerSupervisionTests {
         #expect(tick() == .none)
     }
 
-    @Test("A livestream has its program before the first host, and after the last one for as long as it is on")
+    @Test("a livestream keeps the program running without hosts")
     func livestream() {
         #expect(hosts(false) == .none)
         #expect(demand(.livestream, true) == .start(epoch: 101))
@@ -121,7 +123,7 @@ final class MixerSupervisionTests {
         #expect(tick() == .none && supervision.isRunning)
         #expect(demand(.livestream, false) == .stop)
         #expect(exit() == .none)
-        // Within the idle time a livestream that ends takes nothing away.
+        // Within the idle time the end of a livestream stops nothing.
         _ = hosts(true)
         _ = demand(.livestream, true)
         _ = hosts(false)
@@ -132,7 +134,7 @@ final class MixerSupervisionTests {
     }
 
     @Test(
-        "So has a recording and a playlist that was asked for, each until it is stopped, and together until both are",
+        "a recording and a playlist by command keep the program running until both are stopped",
         arguments: [(MixerSupervision.Demand.recording, MixerSupervision.Demand.hls), (.hls, .livestream)]
     )
     func demands(first: MixerSupervision.Demand, second: MixerSupervision.Demand) {
@@ -144,7 +146,7 @@ final class MixerSupervisionTests {
         #expect(demand(first, false) == .none && supervision.isRunning)
         #expect(demand(second, false) == .stop)
         #expect(exit() == .none)
-        // Nor does it end with the time after the last host.
+        // The idle time does not end the process either.
         #expect(hosts(true) == .start(epoch: 103))
         #expect(demand(first, true) == .none && hosts(false) == .none)
         wait(301)
@@ -152,9 +154,9 @@ final class MixerSupervisionTests {
         #expect(demand(first, false) == .stop)
     }
 
-    @Test("Viewers keep the program, and once the last one has left it goes on for the idle time as after a host")
+    @Test("viewers keep the program running, and for the idle time after the last one")
     func viewers() {
-        #expect(demand(.viewers, true) == .none, "one who watches what comes from elsewhere begins nothing")
+        #expect(demand(.viewers, true) == .none, "viewers alone do not start a program")
         #expect(demand(.opening, true) == .start(epoch: 101))
         wait(1000)
         #expect(demand(.opening, true) == .none && tick() == .none)
@@ -162,13 +164,13 @@ final class MixerSupervisionTests {
         wait(1000)
         #expect(tick() == .none && demand(.viewers, false) == .none)
         wait(200)
-        #expect(demand(.viewers, false) == .none, "told again, it is no news")
+        #expect(demand(.viewers, false) == .none, "an unchanged demand has no effect")
         wait(99)
         #expect(tick() == .none)
         wait(1)
         #expect(tick() == .stop)
         #expect(exit() == .none)
-        // Those of a host's show stay behind when the host leaves.
+        // Viewers remain when the host leaves.
         #expect(hosts(true) == .start(epoch: 102))
         #expect(demand(.viewers, true) == .none && hosts(false) == .none)
         wait(301)
@@ -179,7 +181,7 @@ final class MixerSupervisionTests {
         #expect(tick() == .stop)
     }
 
-    @Test("A livestream asks for no program of a room that has ended, and nothing of it is left in the next one")
+    @Test("a livestream starts no program of an ended room, and does not affect the next room")
     func livestreamOfEndedRoom() {
         _ = hosts(true)
         _ = demand(.livestream, true)
@@ -193,15 +195,15 @@ final class MixerSupervisionTests {
         #expect(demand(.livestream, true) == .start(epoch: 102))
     }
 
-    @Test("One that dies while the room idles is started again, for the program goes on")
-    func diesIdle() {
+    @Test("restarts after a failure within the idle time")
+    func restartsWhileIdle() {
         _ = hosts(true)
         _ = hosts(false)
         wait(60)
         #expect(exit() == .start(epoch: 102))
     }
 
-    @Test("The end of the room stops it at once, and nothing follows")
+    @Test("the end of the room stops the process for good")
     func ends() {
         _ = hosts(true)
         #expect(supervision.roomEnded(now: now) == .stop)
@@ -211,7 +213,7 @@ final class MixerSupervisionTests {
         #expect(secondsToStart() == nil)
     }
 
-    @Test("A room that has ended keeps the process it has for its linger time, and gets no other")
+    @Test("an ended room keeps its process for the linger time without restarts")
     func lingers() {
         _ = hosts(true)
         #expect(supervision.roomLingers(now: now) == .none)
@@ -230,7 +232,7 @@ final class MixerSupervisionTests {
         #expect(supervision.isFinished)
     }
 
-    @Test("A room that ends while a start is waited for is finished at once")
+    @Test("a room that ends during a backoff is finished at once")
     func endsWaiting() {
         _ = hosts(true)
         _ = exit()
@@ -239,8 +241,8 @@ final class MixerSupervisionTests {
         #expect(supervision.isFinished)
     }
 
-    @Test("A new room of the same name gets its mixer when the old one's process is gone")
-    func nameTakenOver() {
+    @Test("a new room of the same name starts after the former process has exited")
+    func reusedName() {
         _ = hosts(true)
         #expect(supervision.roomEnded(now: now) == .stop)
         wait(0.1)
@@ -249,9 +251,9 @@ final class MixerSupervisionTests {
         #expect(exit() == .start(epoch: 102))
     }
 
-    @Test("Whatever happens, there are never two processes, and epochs rise", arguments: 0..<50)
-    func neverTwo(seed: Int) {
-        var random = SplitMix(state: UInt64(seed))
+    @Test("there are never two processes, and epochs increase, for random events", arguments: 0..<50)
+    func singleProcess(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
         var isAlive = false
         var epoch: UInt64 = 100
         var wasAsked = false
@@ -263,12 +265,12 @@ final class MixerSupervisionTests {
             case 2 where Int.random(in: 0..<5, using: &random) == 0: action = supervision.roomEnded(now: now)
             case 5 where Int.random(in: 0..<5, using: &random) == 0: action = supervision.roomLingers(now: now)
             case 6:
-                let wish = MixerSupervision.Demand.allCases.randomElement(using: &random) ?? .viewers
-                action = demand(wish, Bool.random(using: &random))
+                let kind = MixerSupervision.Demand.allCases.randomElement(using: &random) ?? .viewers
+                action = demand(kind, Bool.random(using: &random))
             case 7 where Int.random(in: 0..<9, using: &random) == 0: action = supervision.roomBegan(now: now)
             case 3 where isAlive, 4 where isAlive && wasAsked:
                 isAlive = false
-                action = exit(jitter: .random(in: 0...1, using: &random))
+                action = exit(chance: .random(in: 0...1, using: &random))
             default: action = tick()
             }
             switch action {
@@ -284,7 +286,7 @@ final class MixerSupervisionTests {
             case .kill:
                 #expect(isAlive && wasAsked)
             case .replace:
-                Issue.record("nobody said that it hangs")
+                Issue.record("no hang was injected")
             case .none:
                 break
             }
@@ -293,15 +295,115 @@ final class MixerSupervisionTests {
     }
 }
 
-/// Numbers that look random and are the same for the same seed.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
+@Suite("Hang detection of a mixer")
+struct MixerLivenessTests {
+    private typealias Hang = MixerLiveness.Hang
+    private var liveness = MixerLiveness(configuration: .init())
+    private var counters = MixerLiveness.Counters()
+    private var now = MonotonicTime(nanoseconds: 1_000_000_000)
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
+    init() { liveness.processStarted(now: now) }
+
+    /// Checks ten times per second; the mixer reports and publishes before each check.
+    ///
+    /// - Returns: The first hang, and the seconds until it.
+    private mutating func run(_ seconds: Double, reports: Bool, packets: Bool) -> (hang: Hang, after: Double)? {
+        let start = now
+        while now.seconds(since: start) < seconds {
+            now = now.advanced(milliseconds: 100)
+            if reports { counters.reports += 1 }
+            if packets { counters.packets += 3 }
+            if let hang = liveness.update(counters, now: now) { return (hang, now.seconds(since: start)) }
+        }
+        return nil
+    }
+
+    @Test("a publishing mixer never hangs, with or without reports", arguments: [true, false])
+    mutating func publishing(reports: Bool) {
+        #expect(run(600, reports: reports, packets: true) == nil)
+    }
+
+    @Test("five seconds without a packet are a hang, whose kind depends on the reports")
+    mutating func silence() throws {
+        for (reports, hang) in [(false, Hang.silent), (true, .publishesNothing)] {
+            liveness = MixerLiveness(configuration: .init())
+            liveness.processStarted(now: now)
+            #expect(run(10, reports: true, packets: true) == nil)
+            let found = try #require(run(10, reports: reports, packets: false))
+            #expect(found.hang == hang && abs(found.after - 5) < 0.15, "\(found)")
+        }
+    }
+
+    @Test("a starting mixer has twenty seconds for its first packet; packets of the former process do not count")
+    mutating func startup() throws {
+        #expect(run(30, reports: true, packets: true) == nil)
+        // These packets arrive after the last check.
+        counters.packets += 5
+        liveness.processStarted(now: now)
+        let found = try #require(run(30, reports: true, packets: false))
+        #expect(found.hang == .neverPublished && abs(found.after - 20) < 0.15, "\(found)")
+    }
+
+    @Test("consecutive hangs double the time up to forty seconds, and a minute of operation resets it")
+    mutating func backOff() throws {
+        for expected in [5.0, 10, 20, 40, 40] {
+            #expect(run(1, reports: true, packets: true) == nil)
+            let found = try #require(run(60, reports: false, packets: false))
+            #expect(abs(found.after - expected) < 0.15, "\(found) instead of \(expected)")
+            liveness.processStarted(now: now)
+        }
+        #expect(run(61, reports: true, packets: true) == nil)
+        #expect(abs(try #require(run(60, reports: false, packets: false)).after - 5) < 0.15)
+    }
+
+    @Test("a suspension of the gateway for ten seconds does not count")
+    mutating func stoppedGateway() throws {
+        #expect(run(10, reports: true, packets: true) == nil)
+        #expect(run(2, reports: false, packets: false) == nil)
+        now = now.advanced(seconds: 10)
+        #expect(liveness.update(counters, now: now) == nil)
+        #expect(run(30, reports: true, packets: true) == nil)
+        #expect(run(2, reports: false, packets: false) == nil)
+        now = now.advanced(seconds: 10)
+        #expect(liveness.update(counters, now: now) == nil)
+        let found = try #require(run(10, reports: false, packets: false))
+        #expect(abs(found.after - 3) < 0.15, "\(found)")
+    }
+
+    @Test("the supervision kills a hung mixer, and starts another one after its exit")
+    mutating func supervision() {
+        var supervision = MixerSupervision(configuration: .init(), firstEpoch: 7)
+        #expect(supervision.hostsChanged(true, now: now) == .start(epoch: 8))
+        for step in 1...400 {
+            now = now.advanced(milliseconds: 100)
+            counters.packets += 1
+            #expect(supervision.tick(counters, now: now) == .none, "\(step)")
+        }
+        var actions: [MixerSupervision.Action] = []
+        for _ in 0..<100 {
+            now = now.advanced(milliseconds: 100)
+            let action = supervision.tick(counters, now: now)
+            if action != .none { actions.append(action) }
+        }
+        #expect(actions == [.replace(.silent)])
+        #expect(supervision.isRunning)
+        #expect(supervision.exited(now: now, chance: 0.5) == .start(epoch: 9))
+        #expect(supervision.restarts == 1 && !supervision.isFailing(now: now))
+    }
+
+    @Test("a room fails after three consecutive failures, until a healthy run")
+    mutating func failing() {
+        var supervision = MixerSupervision(configuration: .init(), firstEpoch: 7)
+        _ = supervision.hostsChanged(true, now: now)
+        for death in 1...3 {
+            now = now.advanced(seconds: 1)
+            if case .start = supervision.exited(now: now, chance: 0.5) { #expect(death == 1) }
+            #expect(supervision.isFailing(now: now) == (death == 3))
+            now = now.advanced(seconds: 10)
+            _ = supervision.tick(now: now)
+        }
+        #expect(supervision.isFailing(now: now))
+        now = now.advanced(seconds: 30)
+        #expect(!supervision.isFailing(now: now))
     }
 }

@@ -2,9 +2,9 @@ import Assets
 @testable import ControlAPI
 import Egress
 import FanOut
-import FootlightTesting
 @testable import Gateway
-import GatewayModel
+import FootlightTesting
+import FootlightModel
 import Logging
 import Media
 import Mixer
@@ -13,12 +13,13 @@ import NIOPosix
 import RoomStore
 @testable import Stage
 import Synchronization
+import TestSupport
 import Testing
 import Viewership
 
-@Suite("The parts of a gateway, wired")
+@Suite("Pipeline of a gateway")
 struct PipelineTests {
-    /// The rooms for which a mixer was asked for.
+    /// The rooms for which a mixer was started.
     private final class Mixers: Sendable {
         let rooms = Mutex<[String]>([])
     }
@@ -51,12 +52,12 @@ struct PipelineTests {
         var failure: (any Error)?
         do { try await body(pipeline, mixers) } catch { failure = error }
         pipeline.livestreams.shutdown()
-        #expect(await pipeline.keeper.close(within: 5))
+        #expect(await pipeline.roomStore.close(within: 5))
         try await group.shutdownGracefully()
         if let failure { throw failure }
     }
 
-    @Test("V11 Viewers count from their first sign of life, also while they are lost, until they leave or go on stage")
+    @Test("V11 audience counts from its first heartbeat, also while reconnecting, until it leaves or becomes a host")
     func audience() async throws {
         try await withPipeline(TemporaryFolder("pipeline")) { pipeline, _ in
             let stage = pipeline.stage
@@ -68,7 +69,7 @@ struct PipelineTests {
             #expect(count() == 0)
             try stage.heartbeat(room: "show", participant: ada.participant.sid, sessionID: ada.sessionID)
             #expect(count() == 1)
-            // The same person from another device: still one.
+            // The same identity from another device counts once.
             let again = try stage.join(room: "show", JoinRequest(identity: "ada", mode: .receiveOnly))
             #expect(count() == 1)
             try stage.heartbeat(room: "show", participant: again.participant.sid, sessionID: again.sessionID)
@@ -83,7 +84,7 @@ struct PipelineTests {
         }
     }
 
-    @Test("Rooms are found again after a restart: feed, playlist, viewers, keys, and a mixer for those with hosts")
+    @Test("restores rooms with feed, playlist, viewers and keys, and starts mixers for those with hosts")
     func restart() async throws {
         let folder = try TemporaryFolder("pipeline")
         var key = ""
@@ -96,7 +97,7 @@ struct PipelineTests {
             let ada = try pipeline.stage.join(room: "show", JoinRequest(identity: "ada", mode: .receiveOnly))
             try pipeline.stage.heartbeat(room: "show", participant: "ada", sessionID: ada.sessionID)
             try pipeline.stage.end(room: "over")
-            #expect(await pipeline.keeper.flush(within: 5))
+            #expect(await pipeline.roomStore.flush(within: 5))
         }
         try await withPipeline(folder) { pipeline, mixers in
             #expect(pipeline.stage.rooms(.inProgress).map(\.name).sorted() == ["empty", "show"])
@@ -114,7 +115,7 @@ struct PipelineTests {
         }
     }
 
-    @Test("A recording and a playlist by command have a mixer without a host; one by the room itself has not")
+    @Test("a recording and a playlist by command start a mixer without hosts; automatic recording does not")
     func demands() async throws {
         try await withPipeline(TemporaryFolder("pipeline")) { pipeline, mixers in
             var kept = RoomSettings(name: "kept")
@@ -125,7 +126,7 @@ struct PipelineTests {
             let recordings: any RecordingControlling = pipeline.recordings
             try recordings.start(room: "recorded")
             try pipeline.playlists.start(room: "listed")
-            // Of a room that is over or never was nothing is made.
+            // Ended and unknown rooms start no mixer.
             for name in ["over", "nowhere"] { pipeline.mixers.demandChanged(room: name, .viewers, isOn: true) }
             #expect(try await eventually { mixers.rooms.withLock { Set($0).isSuperset(of: ["recorded", "listed"]) } })
             try recordings.stop(room: "recorded")
@@ -137,20 +138,20 @@ struct PipelineTests {
         }
     }
 
-    @Test("Viewers keep their room's program, and begin that of a room with a slate for those who come early")
-    func viewersWishes() async throws {
+    @Test("viewers demand their room's program, and start that of a room with a starting slate")
+    func viewerDemands() async throws {
         try await withPipeline(TemporaryFolder("pipeline")) { pipeline, _ in
             _ = try pipeline.stage.create(RoomSettings(name: "plain"))
             var early = RoomSettings(name: "early")
             early.layout.slates.startingSoon = .init(text: "Soon")
             _ = try pipeline.stage.create(early)
-            #expect(pipeline.viewersWishes([]).isEmpty)
-            let wishes = Set(pipeline.viewersWishes(["plain", "early", "nowhere"]).map { "\($0.room) \($0.demand)" })
-            #expect(wishes == ["plain viewers", "early viewers", "early opening"])
+            #expect(pipeline.viewerDemands([]).isEmpty)
+            let demands = Set(pipeline.viewerDemands(["plain", "early", "nowhere"]).map { "\($0.room) \($0.demand)" })
+            #expect(demands == ["plain viewers", "early viewers", "early opening"])
         }
     }
 
-    @Test("A program that could be played before a restart begins again for its viewers, also when its hosts have left")
+    @Test("a program that was playable before a restart starts again for its viewers without hosts")
     func returning() async throws {
         let folder = try TemporaryFolder("pipeline")
         try await withPipeline(folder) { pipeline, _ in
@@ -171,18 +172,18 @@ struct PipelineTests {
             try pipeline.stage.report(room: "show", MixerReport(entries: [entry]))
             try pipeline.stage.leave(room: "show", participant: "ben", reason: .left)
             #expect(try pipeline.stage.room("show").wasOnAir)
-            #expect(!pipeline.hls.isReturning("show"))
-            #expect(await pipeline.keeper.flush(within: 5))
+            #expect(!pipeline.hls.isResuming("show"))
+            #expect(await pipeline.roomStore.flush(within: 5))
         }
         try await withPipeline(folder) { pipeline, _ in
-            #expect(["show", "card", "early", "quiet"].map(pipeline.hls.isReturning) == [true, true, true, false])
-            #expect(pipeline.viewersWishes([]).isEmpty)
-            let wishes = Set(pipeline.viewersWishes(["show", "quiet"]).map { "\($0.room) \($0.demand)" })
-            #expect(wishes == ["show viewers", "show opening", "quiet viewers"])
+            #expect(["show", "card", "early", "quiet"].map(pipeline.hls.isResuming) == [true, true, true, false])
+            #expect(pipeline.viewerDemands([]).isEmpty)
+            let demands = Set(pipeline.viewerDemands(["show", "quiet"]).map { "\($0.room) \($0.demand)" })
+            #expect(demands == ["show viewers", "show opening", "quiet viewers"])
         }
     }
 
-    @Test("The end of a room closes its feeds and its playlist, and its figures are final")
+    @Test("the end of a room closes its feeds and its playlist")
     func ends() async throws {
         try await withPipeline(TemporaryFolder("pipeline")) { pipeline, _ in
             _ = try pipeline.stage.create(RoomSettings(name: "show"))
@@ -194,15 +195,15 @@ struct PipelineTests {
         }
     }
 
-    // MARK: What a mixer is told
+    // MARK: Room events of a mixer
 
-    /// What happened and was not looked at yet.
-    private final class News: Sendable {
+    /// The events that were not applied yet.
+    private final class PendingEvents: Sendable {
         private let events = Mutex<[StageEvent]>([])
 
         func append(_ event: StageEvent) { events.withLock { $0.append(event) } }
 
-        func take() -> [StageEvent] {
+        func drain() -> [StageEvent] {
             events.withLock { events in
                 defer { events = [] }
                 return events
@@ -210,13 +211,13 @@ struct PipelineTests {
         }
     }
 
-    /// A room, once as a mixer knows it that has followed all of its events, and once as one does that begins now.
-    private struct FollowedTwice {
+    /// Compares a room mirror that has applied all events with one made from a snapshot.
+    private struct MirrorComparison {
         let stage: RoomDirectory
         let context: EventContext
-        let news = News()
+        let pending = PendingEvents()
         let observation: StageObservation
-        var followed = FollowedRoom()
+        var followed = RoomMirror()
 
         init(_ pipeline: Pipeline) throws {
             let addresses = PlaybackAddresses(host: "host", httpPort: 1, rtmpPort: 2)
@@ -232,13 +233,13 @@ struct PipelineTests {
             )
             stage = pipeline.stage
             context = EventContext(routes: routes, addresses: addresses)
-            observation = pipeline.stage.observe { [news] in news.append($0) }
+            observation = pipeline.stage.observe { [pending] in pending.append($0) }
             followed = try begun()
         }
 
-        private func begun() throws -> FollowedRoom {
+        private func begun() throws -> RoomMirror {
             let view = try stage.room("show")
-            var room = FollowedRoom()
+            var room = RoomMirror()
             let event = StageEvent(
                 roomSID: view.sid,
                 roomName: "show",
@@ -252,19 +253,19 @@ struct PipelineTests {
 
         mutating func after(_ command: String, _ body: (RoomDirectory) throws -> Void) throws {
             try body(stage)
-            for event in news.take() where event.onlyReaderSID == nil {
+            for event in pending.drain() where event.onlyReaderSID == nil {
                 followed.apply(EventResource(event, context: context))
             }
             let begun = try begun()
             #expect(followed.scene == begun.scene, "\(command)")
-            #expect(followed.inputs == begun.inputs && followed.returns == begun.returns, "\(command)")
+            #expect(followed.inputs == begun.inputs && followed.returnFeeds == begun.returnFeeds, "\(command)")
             #expect(followed.assets == begun.assets && followed.program == begun.program, "\(command)")
             for input in begun.inputs {
                 #expect(followed.jitterTarget(of: input) == begun.jitterTarget(of: input), "\(command)")
             }
         }
 
-        /// An encoder sends something, and the mixer decodes it.
+        /// Publishes tracks and reports them as decoded.
         mutating func publish(_ key: String, connection: UInt64, _ tracks: Set<TrackName>) throws {
             let grant = try stage.authorizePublish(streamKey: key).get()
             let media = PublishedMedia(hasVideo: true, hasAudio: tracks.contains(.mic))
@@ -277,11 +278,11 @@ struct PipelineTests {
         }
     }
 
-    @Test("Whatever is done in a room, a mixer that has followed its events knows what one is told that begins now")
+    @Test("a room mirror that applied all events equals one made from a snapshot")
     func followed() async throws {
         try await withPipeline(TemporaryFolder("pipeline")) { pipeline, _ in
             _ = try pipeline.stage.create(RoomSettings(name: "show"))
-            var room = try FollowedTwice(pipeline)
+            var room = try MirrorComparison(pipeline)
             var keys: [String] = []
             for name in ["ann", "ben"] {
                 try room.after("\(name) joins") { stage in
@@ -308,10 +309,10 @@ struct PipelineTests {
                     _ = try stage.pin(room: "show", participant: name, type: .camera, by: .stage)
                 }
             }
-            #expect(room.followed.scene.sound.duckUnder.count == 2)
+            #expect(room.followed.scene.audio.duckUnder.count == 2)
             try room.after("ben not pinned") { try $0.unpin(room: "show", participant: "ben", by: .stage) }
-            #expect(room.followed.scene.sound.duckUnder.count == 1)
-            try room.after("ben's sound") { stage in
+            #expect(room.followed.scene.audio.duckUnder.count == 1)
+            try room.after("ben's audio settings") { stage in
                 try stage.setSound(room: "show", participant: "ben") { sound in
                     (sound.gain, sound.wantsReturn, sound.jitterTarget) = (-6, true, 100)
                 }

@@ -2,9 +2,9 @@
 import Testing
 import Viewership
 
-@Suite("Metrics as text")
+@Suite("Prometheus text format")
 struct PrometheusTextTests {
-    @Test("Families, labels and values are written as Prometheus reads them")
+    @Test("renders families, labels and values")
     func page() {
         let families = [
             MetricFamily(
@@ -43,7 +43,7 @@ struct PrometheusTextTests {
         )
     }
 
-    @Test("Numbers without a finite value have their own words, and large ones stay numbers")
+    @Test("renders non-finite and large numbers")
     func numbers() {
         let values = [Double.nan, .infinity, -.infinity, 1e18, -5, 0]
         let family = MetricFamily(

@@ -5,7 +5,7 @@ import Foundation
 import Stage
 import Testing
 
-@Suite("Whose tokens players show")
+@Suite("Viewers identified by token")
 struct ViewerTokensTests {
     private static let key: [UInt8] = Array(1...32)
     private static let soon = Date().timeIntervalSince1970 + 60
@@ -17,51 +17,51 @@ struct ViewerTokensTests {
         return (ViewerTokens(tokens: tokens, stage: stage), tokens, room.sid)
     }
 
-    @Test("participants are who they are; monitors, relays, makers of stills and mixers never count")
+    @Test("participants have their identity; monitors, relays, thumbnailers and mixers do not count")
     func roles() async throws {
         let (viewers, tokens, sid) = try await viewers()
         func bearer(_ token: String, watching name: String = "show") async -> ViewerBearer? {
             try? await viewers.bearer(of: token, watching: name)
         }
         for room in ["show", sid] {
-            let ann = try await tokens.mint(identity: "ann", room: room, mode: .receiveOnly, expiresIn: 60)
+            let ann = try await tokens.issue(identity: "ann", room: room, mode: .receiveOnly, expiresIn: 60)
             #expect(await bearer(ann) == ViewerBearer(identity: "ann"))
             #expect(await bearer(ann, watching: "show_720p") == ViewerBearer(identity: "ann"))
-            // Of another room it says nothing, and its bearer watches like anybody.
+            // A token of another room does not identify its bearer.
             #expect(await bearer(ann, watching: "other") == ViewerBearer())
         }
-        let eye = try await tokens.mint(identity: "eye", room: "show", role: .monitor, expiresIn: 60)
+        let eye = try await tokens.issue(identity: "eye", room: "show", role: .monitor, expiresIn: 60)
         #expect(await bearer(eye) == ViewerBearer(identity: "eye", role: .monitor))
-        // One of another room learns nothing of who it is, and is no viewer all the same.
+        // A monitor's token of another room hides its identity, and still does not count.
         #expect(await bearer(eye, watching: "other") == ViewerBearer(role: .monitor))
         for (role, player) in [(AccessRole.relay, PlayerRequest.Role.relay), (.thumbnail, .thumbnail)] {
             for room in [nil, "show"] {
                 let claims = AccessClaims(identity: "box", role: role, room: room, expiresAt: Self.soon)
-                let token = try await tokens.mint(claims)
+                let token = try await tokens.issue(claims)
                 #expect(await bearer(token) == ViewerBearer(identity: "box", role: player))
             }
         }
-        let mixer = try await tokens.mint(identity: "m", room: "show", role: .mixer, epoch: 1, expiresIn: 60)
+        let mixer = try await tokens.issue(identity: "m", room: "show", role: .mixer, epoch: 1, expiresIn: 60)
         #expect(await bearer(mixer)?.role == .relay)
     }
 
-    @Test("a token that is out of its time or not ours is nobody's")
+    @Test("refuses an expired or foreign token")
     func invalid() async throws {
         let (viewers, tokens, _) = try await viewers()
-        let old = try await tokens.mint(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: -3600)
+        let old = try await tokens.issue(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: -3600)
         await #expect(throws: ViewerTokenRefusal.invalid) { try await viewers.bearer(of: old, watching: "show") }
         await #expect(throws: ViewerTokenRefusal.invalid) { try await viewers.bearer(of: "junk", watching: "show") }
         let others = await AccessTokens(signingKey: Array(2...33), kid: "k")
-        let forged = try await others.mint(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60)
+        let forged = try await others.issue(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60)
         await #expect(throws: ViewerTokenRefusal.invalid) { try await viewers.bearer(of: forged, watching: "show") }
     }
 
-    @Test("an operator's token is for no address, and one that was revoked is nobody's")
+    @Test("refuses an operator's token and a revoked token")
     func refused() async throws {
         let (viewers, tokens, _) = try await viewers()
-        let boss = try await tokens.mintOperator(identity: "boss", expiresIn: 60)
+        let boss = try await tokens.issueOperator(identity: "boss", expiresIn: 60)
         await #expect(throws: ViewerTokenRefusal.operatorToken) { try await viewers.bearer(of: boss, watching: "show") }
-        let ann = try await tokens.mint(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60)
+        let ann = try await tokens.issue(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60)
         let id = try #require(try await tokens.verify(ann).tokenID)
         try await tokens.revocations.revoke(
             RevokedToken(id: id, revokedAt: 0, revokedBy: "boss", expiresAt: Self.soon)

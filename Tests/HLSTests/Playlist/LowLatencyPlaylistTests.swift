@@ -2,17 +2,17 @@ import HLS
 import NIOCore
 import Testing
 
-@Suite("The low-latency playlist lists parts and announces the next")
+@Suite("Low-latency playlist")
 struct LowLatencyPlaylistTests {
     private func lines(_ broadcast: Broadcast) -> [String] {
         String(buffer: broadcast.playlist.render(query: "sid=a", prefix: "e1/", isLowLatency: true))
             .split(separator: "\n").map(String.init)
     }
 
-    @Test("a program in its second segment, in full")
+    @Test("renders a program in its second segment")
     func golden() {
         var broadcast = Broadcast(HLSConfiguration(segmentDuration: 1, partDuration: 0.5))
-        broadcast.feed(SyntheticProgram.program(pictures: 40, group: 25))
+        broadcast.feed(SyntheticProgram.program(frames: 40, gop: 25))
         #expect(
             lines(broadcast) == [
                 "#EXTM3U", "#EXT-X-VERSION:9", "#EXT-X-TARGETDURATION:1",
@@ -30,11 +30,11 @@ struct LowLatencyPlaylistTests {
         #expect(broadcast.playlist.nextPart == PartPosition(sequence: 1, index: 1))
     }
 
-    @Test("the announced part is always the one that comes")
+    @Test("announces the next part correctly")
     func announcements() {
         var broadcast = Broadcast()
         var announced = broadcast.playlist.nextPart
-        for packet in SyntheticProgram.program(pictures: 300, group: 48) {
+        for packet in SyntheticProgram.program(frames: 300, gop: 48) {
             let before = broadcast.parts.count
             broadcast.feed([packet])
             if broadcast.parts.count > before {
@@ -45,19 +45,19 @@ struct LowLatencyPlaylistTests {
         #expect(broadcast.parts.count > 30)
     }
 
-    @Test("only the newest segments list their parts")
+    @Test("lists parts of the newest segments only")
     func oldParts() {
         var broadcast = Broadcast()
-        broadcast.feed(SyntheticProgram.program(pictures: 301))
+        broadcast.feed(SyntheticProgram.program(frames: 301))
         let names = lines(broadcast).filter { $0.hasPrefix("#EXT-X-PART:") }
             .compactMap { $0.split(separator: "/").last?.split(separator: ".").first }
         #expect(Set(names) == ["s3", "s4", "s5"])
     }
 
-    @Test("a delta update leaves out what is older than the skip boundary; other renditions are reported at the end")
+    @Test("omits segments beyond the skip boundary in a delta update and appends rendition reports")
     func delta() {
         var broadcast = Broadcast()
-        broadcast.feed(SyntheticProgram.program(pictures: 501))
+        broadcast.feed(SyntheticProgram.program(frames: 501))
         let text = String(
             buffer: broadcast.playlist.render(
                 prefix: "e1/",

@@ -1,10 +1,11 @@
-import HLS
 import NIOCore
 import Testing
 
-@Suite("The multivariant playlist says what the program is")
+@testable import HLS
+
+@Suite("Multivariant playlist")
 struct MultivariantPlaylistTests {
-    @Test("all attributes of a program with picture and sound")
+    @Test("renders all attributes of a program with audio and video")
     func full() {
         let playlist = MultivariantPlaylist.render(
             bandwidth: 3_200_000,
@@ -27,7 +28,7 @@ struct MultivariantPlaylistTests {
         )
     }
 
-    @Test("what is not true of one variant is not said of all")
+    @Test("claims independent segments only if all variants have them")
     func dependent() {
         var variant = MultivariantPlaylist.Variant(bandwidth: 1, codecs: "avc1.64001F", mediaURI: "a.m3u8")
         #expect(String(buffer: MultivariantPlaylist.render([variant])).contains("#EXT-X-INDEPENDENT-SEGMENTS\n"))
@@ -36,9 +37,33 @@ struct MultivariantPlaylistTests {
         #expect(!String(buffer: MultivariantPlaylist.render([other, variant])).contains("INDEPENDENT"))
     }
 
-    @Test("a program without video says less")
+    @Test("omits video attributes for a program without video")
     func audioOnly() {
         let playlist = MultivariantPlaylist.render(bandwidth: 0, codecs: "mp4a.40.2", mediaURI: "m.m3u8")
         #expect(String(buffer: playlist).contains("#EXT-X-STREAM-INF:BANDWIDTH=1,CODECS=\"mp4a.40.2\"\nm.m3u8\n"))
+    }
+}
+
+@Suite("Dates and numbers in playlists")
+struct ProgramDateTimeTests {
+    @Test(
+        "formats dates across leap days and centuries",
+        arguments: [
+            (0.0, "1970-01-01T00:00:00.000Z"), (951_782_399.9996, "2000-02-29T00:00:00.000Z"),
+            (1_709_251_199.25, "2024-02-29T23:59:59.250Z"), (1_709_251_200, "2024-03-01T00:00:00.000Z"),
+            (4_107_542_400, "2100-03-01T00:00:00.000Z"), (1_798_761_599.001, "2026-12-31T23:59:59.001Z"),
+            (-5, "1970-01-01T00:00:00.000Z"), (Double.nan, "1970-01-01T00:00:00.000Z"),
+        ]
+    )
+    func dates(seconds: Double, text: String) {
+        #expect(ProgramDateTime.text(seconds) == text)
+    }
+
+    @Test("rounds and pads fractions")
+    func decimals() {
+        #expect(DecimalText.text(2, digits: 5) == "2.00000")
+        #expect(DecimalText.text(1.999996, digits: 5) == "2.00000")
+        #expect(DecimalText.text(94 * 1024 / 48_000.0, digits: 5) == "2.00533")
+        #expect(DecimalText.text(.infinity, digits: 3) == "0.000")
     }
 }

@@ -10,7 +10,7 @@ struct Broadcast {
     private(set) var parts: [Part] = []
     private(set) var segments: [Segment] = []
     private(set) var initializations: [Initialization] = []
-    /// The wall clock stands still: dates come from the feed.
+    /// A constant wall clock; the dates advance with the feed.
     static let wallClock = 1_795_000_000.0
 
     init(_ configuration: HLSConfiguration = HLSConfiguration(windowLength: 100)) {
@@ -19,15 +19,15 @@ struct Broadcast {
     }
 
     mutating func feed(_ packets: [MediaPacket]) {
-        for packet in packets { take(segmenter.append(packet)) }
+        for packet in packets { handle(segmenter.append(packet)) }
     }
 
     mutating func finish() {
-        take(segmenter.finish())
+        handle(segmenter.finish())
         playlist.end()
     }
 
-    private mutating func take(_ outputs: [SegmenterOutput]) {
+    private mutating func handle(_ outputs: [SegmenterOutput]) {
         for output in outputs {
             playlist.append(output, wallClock: Self.wallClock)
             switch output {
@@ -38,12 +38,12 @@ struct Broadcast {
         }
     }
 
-    /// The playlist as text.
+    /// Renders the playlist as text.
     func text(query: String = "", prefix: String = "") -> String {
         String(buffer: playlist.render(query: query, prefix: prefix))
     }
 
-    /// Writes all files as a server would serve them, and returns the playlist's place.
+    /// Writes all files and returns the URL of the playlist.
     func write(to folder: URL) throws -> URL {
         for initialization in initializations {
             let file = folder.appendingPathComponent(initialization.name)
@@ -60,7 +60,7 @@ struct Broadcast {
 }
 
 extension MediaPacket {
-    /// The same packet, later.
+    /// Returns the packet with a later timestamp.
     func delayed(by milliseconds: Int64) -> MediaPacket {
         var packet = self
         packet.timestamp += milliseconds
@@ -68,7 +68,7 @@ extension MediaPacket {
     }
 }
 
-/// A folder that is gone after the test.
+/// Runs `body` with a temporary folder.
 func withTemporaryFolder<Result>(_ body: (URL) throws -> Result) throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("footlight-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

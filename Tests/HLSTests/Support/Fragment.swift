@@ -1,6 +1,6 @@
 import NIOCore
 
-/// A part read back by its boxes, every size checked.
+/// A movie fragment parsed from its boxes, with all sizes checked.
 struct Fragment {
     struct Damage: Error { let reason: String }
 
@@ -10,7 +10,7 @@ struct Fragment {
         var sizes: [Int] = []
         var flags: [UInt32] = []
         var compositionOffsets: [Int32] = []
-        /// Where the run's media begins, counted from the moof.
+        /// The offset of the run's media from the moof.
         var dataOffset = 0
         /// The bytes of each sample.
         var samples: [[UInt8]] = []
@@ -66,5 +66,39 @@ struct Fragment {
         }
         guard trun.readableBytes == 0 else { throw Damage(reason: "trun") }
         return (track, run)
+    }
+}
+
+/// A parsed ISO base media box.
+struct Box {
+    struct Damage: Error { let reason: String }
+
+    let type: String
+    let content: ByteBuffer
+
+    /// Parses the boxes that fill `buffer` exactly.
+    static func all(in buffer: ByteBuffer) throws -> [Box] {
+        var input = buffer
+        var boxes: [Box] = []
+        while input.readableBytes > 0 {
+            guard let size: UInt32 = input.readInteger(), size >= 8, let type = input.readString(length: 4),
+                let content = input.readSlice(length: Int(size) - 8)
+            else { throw Damage(reason: "a box does not end where its parent does") }
+            boxes.append(Box(type: type, content: content))
+        }
+        return boxes
+    }
+
+    /// Returns the content of the box at a path of types, skipping `header` bytes of each box.
+    static func find(_ path: [(type: String, header: Int)], in buffer: ByteBuffer) throws -> ByteBuffer {
+        var content = buffer
+        for step in path {
+            guard let box = try all(in: content).first(where: { $0.type == step.type }) else {
+                throw Damage(reason: "no \(step.type)")
+            }
+            content = box.content
+            content.moveReaderIndex(forwardBy: step.header)
+        }
+        return content
     }
 }

@@ -1,7 +1,7 @@
 import Media
 import NIOCore
 
-/// Writes H.264 decoder configurations that no encoder at hand would make.
+/// Builds H.264 decoder configurations that available encoders do not produce.
 struct AVCRecord {
     var width = 640
     var height = 352
@@ -9,18 +9,18 @@ struct AVCRecord {
     var level: UInt8 = 30
     var chromaFormat: UInt32 = 1
     var bitDepth: UInt32 = 8
-    /// Pairs of columns and rows that are coded and not shown.
+    /// Cropped columns and rows, in units of two.
     var cropped: (right: UInt32, bottom: UInt32)?
-    /// Further sequence parameter sets of the record.
+    /// Further sequence parameter sets.
     var others: [[UInt8]] = []
 
-    /// As the body of a sequence header.
+    /// The record as a sequence header packet.
     var packet: MediaPacket { .h264Configuration(ByteBuffer(bytes: bytes), timestamp: 0) }
 
     var bytes: [UInt8] {
         let sets = ([parameterSet] + others).flatMap { [UInt8($0.count >> 8), UInt8($0.count & 0xFF)] + $0 }
-        let picture: [UInt8] = [0x68, 0xCE, 0x0F, 0xC8]
-        return [1, profile, 0, level, 0xFF, 0xE1 + UInt8(others.count)] + sets + [1, 0, 4] + picture
+        let pps: [UInt8] = [0x68, 0xCE, 0x0F, 0xC8]
+        return [1, profile, 0, level, 0xFF, 0xE1 + UInt8(others.count)] + sets + [1, 0, 4] + pps
     }
 
     /// The sequence parameter set (H.264 7.3.2.1.1).

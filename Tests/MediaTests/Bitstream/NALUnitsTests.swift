@@ -6,14 +6,14 @@ import Testing
 struct NALUnitsTests {
     private let prefixed = ByteBuffer(bytes: [0, 0, 0, 2, 0x09, 0xF0, 0, 0, 0, 3, 0x65, 0x88, 0x80, 0, 0, 0, 1, 0x06])
 
-    @Test("units of a length-prefixed picture")
+    @Test("units of a length-prefixed frame")
     func iteration() {
         let units = Array(NALUnits(in: prefixed))
-        #expect(units.map(\.kind) == [.delimiter, .keySlice, .supplement])
+        #expect(units.map(\.kind) == [.delimiter, .idrSlice, .supplement])
         #expect(units.map(\.referenceIDC) == [0, 3, 0])
         #expect(Array(units[1].bytes.readableBytesView) == [0x65, 0x88, 0x80])
         #expect(NALUnits.areWellFormed(in: prefixed))
-        #expect(NALUnits.isKeyPicture(prefixed))
+        #expect(NALUnits.isKeyframe(prefixed))
         #expect(!NALUnits.isDisposable(prefixed))
     }
 
@@ -45,14 +45,14 @@ struct NALUnitsTests {
         #expect(NALUnits.isAnnexB(stream))
         #expect(
             NALUnits.units(inAnnexB: stream).map(\.kind) == [
-                .delimiter, .sequenceParameters, .pictureParameters, .keySlice,
+                .delimiter, .sequenceParameters, .pictureParameters, .idrSlice,
             ]
         )
         let all = NALUnits.lengthPrefixed(fromAnnexB: stream)
         #expect(Array(NALUnits(in: all)).map { $0.bytes.readableBytes } == [2, 3, 2, 2])
         #expect(NALUnits.areWellFormed(in: all))
-        let picture = NALUnits.lengthPrefixed(fromAnnexB: stream, keepsParameterSets: false)
-        #expect(Array(picture.readableBytesView) == [0, 0, 0, 2, 0x65, 0x88])
+        let frame = NALUnits.lengthPrefixed(fromAnnexB: stream, keepsParameterSets: false)
+        #expect(Array(frame.readableBytesView) == [0, 0, 0, 2, 0x65, 0x88])
     }
 
     @Test("a length of 300 is not taken for a start code")

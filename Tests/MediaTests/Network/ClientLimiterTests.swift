@@ -26,7 +26,23 @@ struct ClientLimiterTests {
     func unlimited() {
         let free = ClientLimiter(limit: nil)
         #expect((0..<1_000).compactMap { _ in free.enter(1) }.count == 1_000)
-        let nobody = ClientLimiter(limit: 1)
-        #expect((0..<10).compactMap { _ in nobody.enter(nil) }.count == 10)
+        let noOne = ClientLimiter(limit: 1)
+        #expect((0..<10).compactMap { _ in noOne.enter(nil) }.count == 10)
+    }
+}
+
+@Suite("The address at the other end")
+struct PeerAddressTests {
+    @Test("A client's name is its IPv4 address in whatever form, and of IPv6 its network; what is no address stays")
+    func names() {
+        #expect(PeerAddress.accountName(of: "192.0.2.1") == "192.0.2.1")
+        #expect(PeerAddress.accountName(of: "::ffff:192.0.2.1") == "192.0.2.1")
+        for address in ["2001:db8:0:1:2:3:4:5", "2001:db8:0:1::", "2001:DB8::1:ffff:0:0:1"] {
+            #expect(PeerAddress.accountName(of: address) == "2001:db8:0:1::/64", "\(address)")
+        }
+        #expect(PeerAddress.accountName(of: "2001:db8:0:2::1") == "2001:db8:0:2::/64")
+        for text in ["", "unix:/run/s", "192.0.2", "192.0.2.1:80"] {
+            #expect(PeerAddress.accountName(of: text) == text)
+        }
     }
 }

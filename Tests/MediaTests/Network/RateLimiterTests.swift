@@ -8,43 +8,43 @@ struct RateLimiterTests {
     @Test("A burst is taken at once, then as many a second as agreed, and one address does not touch another")
     func bucket() {
         var limiter = RateLimiter<UInt64>(perSecond: 100, burst: 200)
-        let taken = (0..<300).count { _ in limiter.takesRequest(from: 1, now: start) }
+        let taken = (0..<300).count { _ in limiter.allowsRequest(from: 1, now: start) }
         #expect(taken == 200)
-        let other = limiter.takesRequest(from: 2, now: start)
+        let other = limiter.allowsRequest(from: 2, now: start)
         #expect(other)
         var later = 0
         for tenth in 1...20 {
             let now = start.advanced(milliseconds: Int64(tenth) * 100)
-            for _ in 0..<50 where limiter.takesRequest(from: 1, now: now) { later += 1 }
+            for _ in 0..<50 where limiter.allowsRequest(from: 1, now: now) { later += 1 }
         }
         #expect((199...201).contains(later))
-        let rested = (0..<300).count { _ in limiter.takesRequest(from: 1, now: start.advanced(seconds: 60)) }
+        let rested = (0..<300).count { _ in limiter.allowsRequest(from: 1, now: start.advanced(seconds: 60)) }
         #expect(rested == 200)
     }
 
     @Test("It remembers no more addresses than it was given room for, and never who has rested")
     func capacity() {
         var limiter = RateLimiter<UInt64>(perSecond: 1, burst: 2, capacity: 100)
-        for number in 0..<99 { _ = limiter.takesRequest(from: 100 + UInt64(number), now: start) }
+        for number in 0..<99 { _ = limiter.allowsRequest(from: 100 + UInt64(number), now: start) }
         #expect(limiter.count == 99)
         let now = start.advanced(seconds: 10)
-        _ = limiter.takesRequest(from: 7, now: now)
-        _ = limiter.takesRequest(from: 7, now: now)
-        _ = limiter.takesRequest(from: 8, now: now)
+        _ = limiter.allowsRequest(from: 7, now: now)
+        _ = limiter.allowsRequest(from: 7, now: now)
+        _ = limiter.allowsRequest(from: 8, now: now)
         #expect(limiter.count == 2)
-        let third = limiter.takesRequest(from: 7, now: now)
+        let third = limiter.allowsRequest(from: 7, now: now)
         #expect(!third)
-        for number in 0..<1_000 { _ = limiter.takesRequest(from: 100 + UInt64(number), now: now) }
+        for number in 0..<1_000 { _ = limiter.allowsRequest(from: 100 + UInt64(number), now: now) }
         #expect(limiter.count <= 100)
     }
 
     @Test("Whoever has used up what is granted is not forgotten, however many others come")
     func crowd() {
         var limiter = RateLimiter<UInt64>(perSecond: 0.1, burst: 20, capacity: 100)
-        for _ in 0..<20 { _ = limiter.takesRequest(from: 7, now: start) }
-        for number in 0..<1_000 { _ = limiter.takesRequest(from: 100 + UInt64(number), now: start) }
+        for _ in 0..<20 { _ = limiter.allowsRequest(from: 7, now: start) }
+        for number in 0..<1_000 { _ = limiter.allowsRequest(from: 100 + UInt64(number), now: start) }
         #expect(limiter.count <= 100)
-        let another = limiter.takesRequest(from: 7, now: start)
+        let another = limiter.allowsRequest(from: 7, now: start)
         #expect(!another)
     }
 }

@@ -3,22 +3,23 @@ import Media
 import NIOCore
 import Stage
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Mixer
 
-@Suite("Two hours of a host whose clock is not ours") struct TwoHourTests {
+@Suite("Two hours with clock drift", .enabled(if: TestRun.isFull)) struct TwoHourTests {
     private static let hours = 2.0
 
-    /// One host's way from its packets to the program's tick: the very parts that a program has, without other hosts.
+    /// One host's pipeline from its packets to the program's tick, with the production components.
     ///
-    /// Pictures are decoded; of sound only the decoding is left out, for it has no part in time: each frame of 1024
-    /// samples comes as it would come out of the decoder.
+    /// Video is decoded; audio decoding is left out, since it does not affect timing: each frame of 1024 samples is
+    /// generated as the decoder would return it.
     private final class Host {
         let input: HostInput
         private var decoder = HostDecoder()
-        private var reader: SoundReader
-        private var selector = PictureSelector()
+        private var reader: HostAudioReader
+        private var selector = FrameSelector()
         private let canvas: Canvas
         private let quantum = StereoBuffer(capacity: ProgramTime.quantum)
         private let frame = StereoBuffer(capacity: 1024)
@@ -30,7 +31,7 @@ import Testing
 
         init(anchor: ProgramAnchor) throws {
             input = HostInput(id: "a", anchor: anchor, jitterTarget: 300)
-            reader = try SoundReader()
+            reader = try HostAudioReader()
             canvas = try Canvas(width: 32, height: 32)
         }
 
@@ -38,12 +39,12 @@ import Testing
         var skips: Int64 { reader.skips }
 
         func decode(at now: Double) {
-            while let packet = input.takeDue(at: now) {
+            while let packet = input.dequeueDuePacket(at: now) {
                 guard packet.isAudio else {
                     decoder.decode(packet, into: input.media)
                     continue
                 }
-                // The frame's number from its time, which is rounded down.
+                // The frame's number, computed from its rounded timestamp.
                 let first = (packet.timestamp * 48 + 1023) / 1024 * 1024
                 for index in 0..<1024 {
                     let sample = Int(first) + index
@@ -51,22 +52,22 @@ import Testing
                     frame.right[index] = frame.left[index]
                 }
                 input.media.withLock {
-                    $0.sound.append(frame.left, frame.right, count: 1024, timestamp: Double(packet.timestamp))
+                    $0.audio.append(frame.left, frame.right, count: 1024, timestamp: Double(packet.timestamp))
                 }
             }
         }
 
-        func listen(from first: Int64) {
+        func readAudio(from first: Int64) {
             let time = ProgramTime.fractionalMilliseconds(ofSample: first)
             let (offset, rate, _) = input.advance(
-                to: ProgramTime.fractionalMilliseconds(ofSample: first - ProgramTime.soundLead),
-                isHeard: true
+                to: ProgramTime.fractionalMilliseconds(ofSample: first - ProgramTime.audioLead),
+                isAudible: true
             )
             self.offset = offset
             input.media.withLock { media in
                 do {
                     try reader.read(
-                        from: &media.sound,
+                        from: &media.audio,
                         offset: offset,
                         rate: rate,
                         time: time,
@@ -87,15 +88,15 @@ import Testing
             }
         }
 
-        func look(at sample: Int64) {
+        func showFrame(at sample: Int64) {
             guard let offset else { return }
             let time = ProgramTime.fractionalMilliseconds(ofSample: sample)
-            let picture = input.media.withLock {
-                selector.select(from: &$0.pictures, hostTime: time - offset, interval: 1000.0 / 60)
+            let newFrame = input.media.withLock {
+                selector.select(from: &$0.frames, hostTime: time - offset, interval: 1000.0 / 60)
             }
-            guard let picture else { return }
+            guard let newFrame else { return }
             do {
-                try canvas.draw(picture, in: canvas.bounds)
+                try canvas.draw(newFrame, in: canvas.bounds)
             } catch {
                 Issue.record("\(error)")
             }
@@ -105,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("200 ppm either way: in place within 20 ms all the time, without a gap or a step", arguments: [200.0, -200])
+    @Test("a drift of 200 ppm stays within 20 ms without a gap or a step", arguments: [200.0, -200])
     func drift(partsPerMillion: Double) throws {
         let clip = try HostClip.make(
             width: 32,
@@ -121,33 +122,34 @@ import Testing
         let host = try Host(anchor: anchor)
         let rate = 1 + partsPerMillion / 1e6
         let end = Self.hours * 3_600_000
-        var (pictures, nextPicture, nextFrame) = ([MediaPacket](), 0, Int64(0))
+        var (packets, nextVideo, nextAudioFrame) = ([MediaPacket](), 0, Int64(0))
         var minute: Int64 = 0
         var (now, last) = (0.0, 0.0)
         var worst = 0.0
-        /// What has come by `now`: stamped with the host's clock, 30 ms on its way and up to 25 more.
+        /// Delivers what has arrived by `now`: stamped with the host's clock, 30 ms in transit and up to 25 ms of
+        /// jitter.
         func arrive() {
             while Double(minute) * 60_000 < now + 5000 {
-                if nextPicture > 0 { pictures.removeFirst(nextPicture) }
-                nextPicture = 0
+                if nextVideo > 0 { packets.removeFirst(nextVideo) }
+                nextVideo = 0
                 let part = clip.packets(from: minute * 60_000, to: (minute + 1) * 60_000)
-                pictures += minute == 0 ? part : part.filter { !$0.isConfiguration }
+                packets += minute == 0 ? part : part.filter { !$0.isConfiguration }
                 minute += 1
             }
             while true {
-                let frame = nextFrame * 1024 / 48
-                let picture = nextPicture < pictures.count ? pictures[nextPicture].timestamp : .max
-                let stamp = min(frame, picture)
+                let frame = nextAudioFrame * 1024 / 48
+                let videoTime = nextVideo < packets.count ? packets[nextVideo].timestamp : .max
+                let stamp = min(frame, videoTime)
                 let arrival = max(last, Double(stamp) / rate + 30 + Double(stamp / 100 * 7919 % 25))
                 guard arrival <= now else { return }
                 last = arrival
                 let moment = MonotonicTime(nanoseconds: Int64(arrival * 1e6))
-                if picture <= frame {
-                    host.input.receive(pictures[nextPicture], arrival: moment)
-                    nextPicture += 1
+                if videoTime <= frame {
+                    host.input.receive(packets[nextVideo], arrival: moment)
+                    nextVideo += 1
                 } else {
                     host.input.receive(.aacFrame(timestamp: frame, capacity: 0) { _ in }, arrival: moment)
-                    nextFrame += 1
+                    nextAudioFrame += 1
                 }
             }
         }
@@ -159,26 +161,26 @@ import Testing
                 now = anchor.milliseconds(at: moment)
                 arrive()
                 host.decode(at: now)
-            case .sound(let first):
-                host.listen(from: first)
+            case .audio(let first):
+                host.readAudio(from: first)
                 if now > 10_000, let offset = host.offset {
                     worst = max(worst, abs(offset - (330 - now * (rate - 1))))
                 }
-            case .picture(_, let sample, _): host.look(at: sample)
-            case .jump: Issue.record("a jump")
+            case .frame(_, let sample, _): host.showFrame(at: sample)
+            case .jump: Issue.record("unexpected jump")
             }
         }
         let statistics = host.input.statistics(at: now)
         #expect(worst < 20, "\(worst)")
         #expect(host.gaps == 0 && host.skips == 0)
-        #expect(statistics.offsetSteps == 0 && statistics.timestampLeaps == 0 && statistics.late == 0)
+        #expect(statistics.offsetSteps == 0 && statistics.timestampDiscontinuities == 0 && statistics.late == 0)
         #expect(abs(statistics.driftPartsPerMillion - partsPerMillion) < 5, "\(statistics.driftPartsPerMillion)")
         #expect(abs(statistics.offsetChange + end * (rate - 1)) < 20)
         // Each second of the host has its flash and its beep, together, and they never fall behind.
         let (flashes, beeps) = (host.flashes, host.beeps)
         #expect(abs(Double(flashes.count) - end * rate / 1000) < 3 && abs(flashes.count - beeps.count) <= 1)
-        let apart = zip(flashes, beeps).map { abs($0 - $1) }
-        #expect((apart.max() ?? 100) <= 20, "\(apart.max() ?? 100)")
+        let differences = zip(flashes, beeps).map { abs($0 - $1) }
+        #expect((differences.max() ?? 100) <= 20, "\(differences.max() ?? 100)")
         let ages = beeps.enumerated().map { $1 - Double($0) * 1000 / rate - beeps[0] }
         #expect(ages.allSatisfy { abs($0) < 20 })
     }

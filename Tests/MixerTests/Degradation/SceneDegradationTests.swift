@@ -4,7 +4,7 @@ import Testing
 
 @testable import Mixer
 
-@Suite("What a degraded scene shows")
+@Suite("Degraded scenes")
 struct SceneDegradationTests {
     private let scene: Scene = {
         let tiles = (0..<6).map { position in
@@ -18,22 +18,22 @@ struct SceneDegradationTests {
                 isMicOn: true
             )
         }
-        return Scene(tiles: tiles, audible: ["PA0", "PA4"], sound: SoundScene(gains: ["PA4": -6]))
+        return Scene(tiles: tiles, audible: ["PA0", "PA4"], audio: AudioScene(gains: ["PA4": -6]))
     }()
 
     private func economies(_ step: Degradation) -> [VideoDecoder.Economy] {
         (0..<7).map { scene.economy(of: "PA\($0)", on: step) }
     }
 
-    @Test("the sound is the same on every step")
-    func sound() {
+    @Test("the audio is the same on every step")
+    func audio() {
         for step in Degradation.allCases {
             #expect(scene.degraded(to: step).audible == scene.audible)
-            #expect(scene.degraded(to: step).sound == scene.sound)
+            #expect(scene.degraded(to: step).audio == scene.audio)
         }
     }
 
-    @Test("the first tiles keep their pictures, the others become cards; a shared screen stays")
+    @Test("the first tiles keep their video, others become cards, and a screen share stays")
     func tiles() {
         for step in Degradation.allCases where step < .fewerTiles { #expect(scene.degraded(to: step) == scene) }
         let sources = scene.degraded(to: .fewerTiles).tiles.map(\.source)
@@ -41,7 +41,7 @@ struct SceneDegradationTests {
         #expect(scene.degraded(to: .fewerTiles).slate == nil)
     }
 
-    @Test("at last there is a slate, the room's own if it has one and without its music, unless there was one")
+    @Test("the last step shows the room's own slate without its music, or a plain one, unless a slate was shown")
     func slate() {
         var own = scene
         own.standIn = Slate(kind: .beRightBack, text: "Technical break", image: "asset:break", music: "asset:song")
@@ -54,16 +54,16 @@ struct SceneDegradationTests {
         #expect(ending.degraded(to: .slate).slate == ending.slate)
     }
 
-    @Test("the first tile and screens are decoded whole, the others less, those that are not shown by key pictures")
+    @Test("the first tile and screens are fully decoded, other tiles less, hidden ones by keyframes")
     func decoding() {
         #expect(economies(.lightestCoding).allSatisfy { $0 == .none })
         let skip = VideoDecoder.Economy.skipDisposable
         #expect(economies(.lighterDecoding) == [.none, skip, skip, skip, skip, .none, skip])
-        #expect(economies(.fewerTiles) == [.none, skip, skip, skip, .onlyKeys, .none, .onlyKeys])
-        #expect(economies(.slate).allSatisfy { $0 == .onlyKeys })
+        #expect(economies(.fewerTiles) == [.none, skip, skip, skip, .keyframesOnly, .none, .keyframesOnly])
+        #expect(economies(.slate).allSatisfy { $0 == .keyframesOnly })
     }
 
-    @Test("who speaks is decoded whole and keeps the picture in any tile; the last that would have does without")
+    @Test("the dominant speaker is fully decoded and keeps video in any tile, instead of the last other one")
     func speaker() {
         var scene = scene
         scene.speaker = "PA4"
@@ -74,15 +74,15 @@ struct SceneDegradationTests {
             (0..<6).map { scene.economy(of: "PA\($0)", on: step) }
         }
         #expect(economies(.lighterDecoding) == [.none, skip, skip, skip, .none, .none])
-        #expect(economies(.fewerTiles) == [.none, skip, skip, .onlyKeys, .none, .none])
-        #expect(economies(.slate).allSatisfy { $0 == .onlyKeys })
-        // Among the first, or without a picture, nobody gives way.
+        #expect(economies(.fewerTiles) == [.none, skip, skip, .keyframesOnly, .none, .none])
+        #expect(economies(.slate).allSatisfy { $0 == .keyframesOnly })
+        // Among the first tiles, or without video, the speaker replaces no other.
         scene.speaker = "PA2"
         #expect(scene.degraded(to: .fewerTiles).tiles.map(\.source)[3...] == [.camera, .placeholder, .screen])
         scene.speaker = "PA4"
         scene.tiles[4].source = .placeholder
         #expect(scene.degraded(to: .fewerTiles).tiles.map(\.source)[3...] == [.camera, .placeholder, .screen])
         scene.speaker = "PA9"
-        #expect(scene.economy(of: "PA9", on: .fewerTiles) == .onlyKeys)
+        #expect(scene.economy(of: "PA9", on: .fewerTiles) == .keyframesOnly)
     }
 }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Mixer
 
-@Suite("One order of pictures and sound") struct InterleaverTests {
-    private func picture(_ timestamp: Int64) -> MediaPacket {
-        .h264Picture(isKey: false, isDisposable: false, timestamp: timestamp, capacity: 0) { _ in }
+@Suite("Interleaver") struct InterleaverTests {
+    private func video(_ timestamp: Int64) -> MediaPacket {
+        .h264Frame(isKey: false, isDisposable: false, timestamp: timestamp, capacity: 0) { _ in }
     }
 
-    private func sound(_ timestamp: Int64) -> MediaPacket {
+    private func audio(_ timestamp: Int64) -> MediaPacket {
         .aacFrame(timestamp: timestamp, capacity: 0) { _ in }
     }
 
@@ -19,38 +19,38 @@ import Testing
         return times
     }
 
-    @Test("A packet leaves when nothing earlier can come, and not before")
+    @Test("a packet is emitted exactly when nothing earlier can follow")
     func promises() {
         var interleaver = Interleaver()
-        interleaver.append(picture(0))
-        interleaver.promisePictures(from: 33)
+        interleaver.append(video(0))
+        interleaver.setVideoWatermark(33)
         let out1 = drain(&interleaver)
         #expect(out1 == [])
-        interleaver.promiseSounds(from: -5)
+        interleaver.setAudioWatermark(-5)
         let out2 = drain(&interleaver)
         #expect(out2 == [])
-        interleaver.append(sound(0))
-        interleaver.promiseSounds(from: 21)
+        interleaver.append(audio(0))
+        interleaver.setAudioWatermark(21)
         let out3 = drain(&interleaver)
         #expect(out3 == [0, 0])
-        interleaver.append(sound(21))
-        interleaver.append(sound(42))
-        interleaver.promiseSounds(from: 64)
+        interleaver.append(audio(21))
+        interleaver.append(audio(42))
+        interleaver.setAudioWatermark(64)
         let out4 = drain(&interleaver)
         #expect(out4 == [21])
-        interleaver.append(picture(33))
-        interleaver.promisePictures(from: 66)
+        interleaver.append(video(33))
+        interleaver.setVideoWatermark(66)
         let out5 = drain(&interleaver)
         #expect(out5 == [33, 42])
     }
 
-    @Test("An encoder that gives nothing does not hold the other one up")
+    @Test("an encoder that emits nothing does not delay the other")
     func oneFails() {
         var interleaver = Interleaver()
         for index in Int64(0)..<10 {
-            interleaver.append(picture(index * 33))
-            interleaver.promisePictures(from: (index + 1) * 33)
-            interleaver.promiseSounds(from: (index + 1) * 33)
+            interleaver.append(video(index * 33))
+            interleaver.setVideoWatermark((index + 1) * 33)
+            interleaver.setAudioWatermark((index + 1) * 33)
         }
         let out6 = drain(&interleaver)
         #expect(out6 == (0..<10).map { $0 * 33 })

@@ -2,16 +2,17 @@ import Codecs
 import Media
 import NIOCore
 import Stage
+import TestSupport
 import Testing
 
 @testable import Mixer
 
-/// Every arrangement of every number of hosts, from the layout's rules through to the pixels.
+/// Renders every layout of every number of hosts, from the layout rules to the pixels.
 ///
-/// `frames.txt` beside this file says for each tile where it lies, how light its nine parts are, and the colour in its
+/// `frames.txt` beside this file records each tile's rectangle, the luma of its nine parts, and the colour in its
 /// middle.
-@Suite("Golden frames") struct GoldenFrameTests {
-    /// What is special about a stage.
+@Suite("Golden frames", .enabled(if: TestRun.isFull)) struct GoldenFrameTests {
+    /// A variation of the hosts.
     enum Variant: String, CaseIterable {
         case plain
         case share
@@ -21,19 +22,19 @@ import Testing
 
     private static let record = GoldenRecord("frames.txt", tolerance: 6)
 
-    @Test("D26 D27 D28 D29 L7 L8 L10 V24 every layout of 1 to 12 hosts is painted as it was agreed")
+    @Test("D26 D27 D28 D29 L7 L8 L10 V24 every layout of 1 to 12 hosts matches the golden frames")
     func everyLayout() throws {
-        let (cameras, screen) = try GoldenStage.clips()
+        let (cameras, screen) = try GoldenRenderer.clips()
         var lines: [String] = []
         for (width, height) in [(640, 360), (360, 640)] {
-            let stage = try GoldenStage(width: width, height: height, cameras: cameras, screen: screen)
+            let renderer = try GoldenRenderer(width: width, height: height, cameras: cameras, screen: screen)
             for kind in LayoutSettings.Kind.allCases {
                 for count in 1...12 {
                     for variant in Variant.allCases {
                         let scene = Self.scene(kind, count, variant, width: width, height: height)
-                        let canvas = stage.picture(of: scene)
+                        let canvas = renderer.renderedCanvas(of: scene)
                         let name = "\(kind.rawValue) \(width)x\(height) \(count) \(variant.rawValue)"
-                        try GoldenRecord.keep(canvas, name)
+                        try GoldenRecord.writePNG(canvas, name)
                         lines.append("\(name): " + Self.describe(canvas, scene))
                     }
                 }
@@ -42,7 +43,7 @@ import Testing
         try Self.record.check(lines)
     }
 
-    /// What a room with these hosts puts on air.
+    /// Returns the scene of a room with these hosts.
     private static func scene(
         _ kind: LayoutSettings.Kind,
         _ count: Int,
@@ -51,7 +52,7 @@ import Testing
         height: Int
     ) -> Scene {
         let special = min(count - 1, 1)
-        let hosts = GoldenStage.names.prefix(count).enumerated().map { index, name in
+        let hosts = GoldenRenderer.names.prefix(count).enumerated().map { index, name in
             var host = LayoutHost(sid: name, label: name.uppercased(), hasCamera: true, isMicOn: true)
             if index == special {
                 host.hasScreen = variant == .share
@@ -72,11 +73,12 @@ import Testing
         return Scene(tiles: tiles, decoration: Decoration(showsNames: false, showsMicrophones: false))
     }
 
-    /// Tiles parted by spaces: `x,y,width,height=`, nine times two digits of luma, and six of the colour in the middle.
+    /// Describes tiles separated by spaces: `x,y,width,height=`, nine times two digits of luma, and six of the middle's
+    /// colour.
     private static func describe(_ canvas: Canvas, _ scene: Scene) -> String {
         let plan = TilePlan(scene: scene, width: canvas.width, height: canvas.height)
-        return plan.places.map { place in
-            let area = place.rectangle
+        return plan.placements.map { placement in
+            let area = placement.rectangle
             var parts = ""
             for row in 0..<3 {
                 for column in 0..<3 {
@@ -96,8 +98,8 @@ import Testing
                 height: area.height / 5
             )
             let colour = canvas.averageColour(of: middle)
-            let place = "\(area.x),\(area.y),\(area.width),\(area.height)"
-            return place + "=" + parts + [colour.y, colour.u, colour.v].map(GoldenRecord.hex).joined()
+            let position = "\(area.x),\(area.y),\(area.width),\(area.height)"
+            return position + "=" + parts + [colour.y, colour.u, colour.v].map(GoldenRecord.hex).joined()
         }.joined(separator: " ")
     }
 }

@@ -3,16 +3,16 @@ import Foundation
 import NIOCore
 import Testing
 
-/// What pictures look like, as lines of text that are kept beside the tests.
+/// Compares rendered frames with golden lines of text beside the tests.
 ///
-/// A line is the picture's name and then for each part of it that matters where it lies, `=`, and bytes in hexadecimal
-/// digits. The file is written anew when the environment has `FOOTLIGHT_GOLDEN_FRAMES=write`; with a folder instead, the
-/// pictures are put there as PNGs to be looked at.
+/// A line is the frame's name, followed by each recorded part: its rectangle, `=`, and bytes in hexadecimal digits. The
+/// file is rewritten if the environment has `FOOTLIGHT_GOLDEN_FRAMES=write`; with a folder instead, the frames are
+/// written there as PNG files.
 struct GoldenRecord {
-    private static let wish = ProcessInfo.processInfo.environment["FOOTLIGHT_GOLDEN_FRAMES"]
+    private static let mode = ProcessInfo.processInfo.environment["FOOTLIGHT_GOLDEN_FRAMES"]
 
     private let file: URL
-    /// By how much a byte may be another one: letters come from the fonts of the machine.
+    /// The tolerated difference of a byte: text is rendered with the fonts of the machine.
     private let tolerance: Int
 
     /// - Parameter name: The file's name in the folder of the golden frames.
@@ -21,9 +21,9 @@ struct GoldenRecord {
         self.tolerance = tolerance
     }
 
-    /// Compares what was painted with what was agreed.
+    /// Compares the rendered lines with the golden file.
     func check(_ lines: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
-        if Self.wish == "write" {
+        if Self.mode == "write" {
             try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: file)
         }
         let golden = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
@@ -33,7 +33,7 @@ struct GoldenRecord {
         }
     }
 
-    /// Whether places are the same and colours nearly.
+    /// Returns whether rectangles are equal and colours nearly.
     func isAlike(_ line: String, _ other: String) -> Bool {
         let (parts, others) = (line.split(separator: " "), other.split(separator: " "))
         return parts.count == others.count
@@ -56,11 +56,11 @@ struct GoldenRecord {
         (value < 16 ? "0" : "") + String(value, radix: 16)
     }
 
-    /// Puts the picture where it can be looked at, if that is wished for.
-    static func keep(_ canvas: Canvas, _ name: String) throws {
-        guard let wish, wish != "write" else { return }
+    /// Writes the frame as a PNG file, if a folder is set.
+    static func writePNG(_ canvas: Canvas, _ name: String) throws {
+        guard let mode, mode != "write" else { return }
         let png = try canvas.png()
-        let path = URL(fileURLWithPath: wish).appending(path: name.replacingOccurrences(of: " ", with: "_") + ".png")
+        let path = URL(fileURLWithPath: mode).appending(path: name.replacingOccurrences(of: " ", with: "_") + ".png")
         try Data(png.readableBytesView).write(to: path)
     }
 }

@@ -2,53 +2,54 @@ import Codecs
 import Media
 import NIOCore
 import Stage
+import TestSupport
 import Testing
 
 @testable import Mixer
 
-/// Everything that is written or laid over a program, in five scripts and three looks, from the scene to the pixels.
+/// Renders all overlays in five scripts and three themes, from the scene to the pixels.
 ///
-/// `overlays.txt` beside this file says of each part where it lies, how light it is on a grid of cells, and the colour
-/// of the grid's columns. The letters are those of the fonts that an installation brings along.
-@Suite("Golden frames of overlays") struct OverlayFrameTests {
-    typealias Script = OverlayWords.Script
+/// `overlays.txt` beside this file records for each part its rectangle, the luma of a grid of cells, and the colour of
+/// the grid's columns. The fonts are those that an installation includes.
+@Suite("Golden frames of overlays", .enabled(if: TestRun.isFull)) struct OverlayFrameTests {
+    typealias Script = OverlayTexts.Script
 
-    /// The colours and what lies behind the tiles.
-    enum Look: String, CaseIterable {
-        /// What a room has that asks for nothing, with an image behind the tiles.
+    /// The colours and the background.
+    enum Theme: String, CaseIterable {
+        /// The default of a room, with an image behind the tiles.
         case standard
         case light
-        /// Dark, with a background of the room's own on which light letters could not be read.
+        /// Dark, with a background colour on which light text would be unreadable.
         case coloured
     }
 
-    /// What is looked at.
-    enum Show: String, CaseIterable {
-        /// Names, microphones and badges on pictures and cards; a logo.
+    /// The overlays shown.
+    enum Subject: String, CaseIterable {
+        /// Names, microphones and badges on video and cards; a logo.
         case tiles
-        /// A lower third over a ticker, and a logo in the corner across.
+        /// A lower third over a ticker, and a logo in the opposite corner.
         case titles
         case slate
     }
 
     private static let size = (width: 960, height: 540)
-    /// A pixel that letters move by is a twentieth of a cell.
+    /// A pixel by which text moves is a twentieth of a cell.
     private static let record = GoldenRecord("overlays.txt", tolerance: 12)
 
-    @Test("V8 L8 L9 names, badges, cards, titles, tickers, logos and slates of every script are painted as was agreed")
+    @Test("V8 L8 L9 names, badges, cards, titles, tickers, logos and slates of every script match the golden frames")
     func everyScript() throws {
         let lines = try Self.lines()
         try Self.record.check(lines)
-        // What tells them apart is more than what may differ.
+        // The entries differ by more than the tolerance.
         for (index, line) in lines.enumerated() {
             let others = lines[..<index].filter { Self.record.isAlike(Self.parts(of: $0), Self.parts(of: line)) }
             #expect(others.isEmpty, "\(line)\n\(others)")
         }
     }
 
-    @Test("Every letter and sign of these words is in a font", arguments: Script.allCases)
+    @Test("every character of the texts has a glyph", arguments: Script.allCases)
     func fonts(script: Script) {
-        for text in OverlayWords.of(script).all {
+        for text in OverlayTexts.of(script).all {
             #expect(TextStyle(size: 24).extent(of: text).missing == 0, "\(text)")
         }
     }
@@ -61,46 +62,46 @@ import Testing
         let clips = try [YUVColour.blue, .green].map { try HostClip.plain($0, tone: nil, frameRate: 10) }
         let images = try Images()
         var lines: [String] = []
-        for look in Look.allCases {
-            for show in Show.allCases {
+        for theme in Theme.allCases {
+            for subject in Subject.allCases {
                 for script in Script.allCases {
-                    let scene = scene(show, look, OverlayWords.of(script))
-                    let canvas = try picture(of: scene, clips, images)
-                    let name = "\(script.rawValue) \(look.rawValue) \(show.rawValue)"
-                    try GoldenRecord.keep(canvas, "overlays " + name)
-                    lines.append("\(name): " + describe(canvas, scene, show))
+                    let scene = scene(subject, theme, OverlayTexts.of(script))
+                    let canvas = try renderedCanvas(of: scene, clips, images)
+                    let name = "\(script.rawValue) \(theme.rawValue) \(subject.rawValue)"
+                    try GoldenRecord.writePNG(canvas, "overlays " + name)
+                    lines.append("\(name): " + describe(canvas, scene, subject))
                 }
             }
         }
         return lines
     }
 
-    private static func scene(_ show: Show, _ look: Look, _ words: OverlayWords) -> Scene {
-        var scene = Rehearsal.grid(words.names, width: size.width, height: size.height)
+    private static func scene(_ subject: Subject, _ theme: Theme, _ texts: OverlayTexts) -> Scene {
+        var scene = TestProgram.grid(texts.names, width: size.width, height: size.height)
         scene.transition = 0
-        // The first two are seen, the others have cards; the last is one of a strip.
+        // The first two have video, the others cards; the last is in a strip.
         for index in [1, 3] { scene.tiles[index].isMicOn = false }
         scene.tiles[3].avatar = "asset:avatar"
         scene.tiles[3].isInStrip = true
-        switch look {
+        switch theme {
         case .standard: scene.decoration.background = "asset:wall"
         case .light: scene.colours = .light
         case .coloured: scene.colours.background = YUVColour(red: 250, green: 210, blue: 60)
         }
-        switch show {
+        switch subject {
         case .tiles:
             scene.decoration.logo = Logo(asset: "asset:logo", opacity: 0.6, height: 0.15)
         case .titles:
-            scene.decoration.lowerThird = LowerThird(title: words.title, subtitle: words.subtitle)
-            scene.decoration.ticker = Ticker(text: words.ticker, speed: 0.5)
+            scene.decoration.lowerThird = LowerThird(title: texts.title, subtitle: texts.subtitle)
+            scene.decoration.ticker = Ticker(text: texts.ticker, speed: 0.5)
             scene.decoration.logo = Logo(asset: "asset:logo", corner: .topLeft, height: 0.1)
         case .slate:
-            scene.slate = Slate(kind: .startingSoon, text: words.slate)
+            scene.slate = Slate(kind: .startingSoon, text: texts.slate)
         }
         return scene
     }
 
-    /// The files that scenes name.
+    /// The files that scenes reference.
     private struct Images {
         let files: [(name: String, bytes: ByteBuffer)]
 
@@ -112,7 +113,7 @@ import Testing
             ]
         }
 
-        /// One colour above the other, so that it is seen which side is up.
+        /// Makes an image with one colour above the other, so that its orientation is visible.
         private static func halves(
             _ upper: YUVColour,
             _ lower: YUVColour,
@@ -126,8 +127,8 @@ import Testing
         }
     }
 
-    /// What `scene` looks like one and a half seconds after the program's beginning.
-    private static func picture(of scene: Scene, _ clips: [HostClip], _ images: Images) throws -> Canvas {
+    /// Returns the canvas of `scene` 1.5 seconds after the program's beginning.
+    private static func renderedCanvas(of scene: Scene, _ clips: [HostClip], _ images: Images) throws -> Canvas {
         let ring = try CanvasRing(width: size.width, height: size.height)
         let renderer = ProgramRenderer(
             configuration: ProgramConfiguration(width: size.width, height: size.height, frameRate: FrameRate(10)),
@@ -139,16 +140,16 @@ import Testing
         for (tile, clip) in zip(scene.tiles, clips) {
             let input = renderer.addHost(tile.participantSID)
             for packet in clip.packets(from: 0, to: 1200) {
-                input.receive(packet, arrival: Rehearsal.moment(Double(packet.timestamp)))
+                input.receive(packet, arrival: TestProgram.moment(Double(packet.timestamp)))
             }
         }
-        renderer.advance(to: Rehearsal.moment(1500))
+        renderer.advance(to: TestProgram.moment(1500))
         return renderer.newestCanvas
     }
 
-    // MARK: What is kept of a picture
+    // MARK: Recorded parts
 
-    /// A part of the canvas, and into how many cells it is parted.
+    /// A part of the canvas, and its number of cells.
     private struct Part {
         let name: String
         let area: PixelRectangle
@@ -156,9 +157,9 @@ import Testing
         let rows: Int
     }
 
-    private static func parts(_ scene: Scene, _ show: Show) -> [Part] {
+    private static func parts(_ scene: Scene, _ subject: Subject) -> [Part] {
         let (width, height) = size
-        switch show {
+        switch subject {
         case .tiles:
             let tiles = scene.tiles.enumerated().flatMap { index, tile -> [Part] in
                 let tile = tile.rectangle
@@ -187,9 +188,9 @@ import Testing
             ]
         case .titles:
             let band = TickerStrip.band(width: width, height: height)
-            let words = PixelRectangle(x: 40, y: band.y - 120, width: 640, height: 120)
+            let texts = PixelRectangle(x: 40, y: band.y - 120, width: 640, height: 120)
             return [
-                Part(name: "lower-third", area: words, columns: 20, rows: 6),
+                Part(name: "lower-third", area: texts, columns: 20, rows: 6),
                 Part(name: "ticker", area: band, columns: 30, rows: 2),
                 Part(
                     name: "logo",
@@ -199,7 +200,7 @@ import Testing
                 ),
             ]
         case .slate:
-            let words = PixelRectangle(x: 180, y: height / 2 - 60, width: 600, height: 140)
+            let texts = PixelRectangle(x: 180, y: height / 2 - 60, width: 600, height: 140)
             return [
                 Part(
                     name: "canvas",
@@ -207,14 +208,15 @@ import Testing
                     columns: 8,
                     rows: 6
                 ),
-                Part(name: "words", area: words, columns: 20, rows: 5),
+                Part(name: "words", area: texts, columns: 20, rows: 5),
             ]
         }
     }
 
-    /// Parts parted by spaces: `name@x,y,width,height=`, two digits of luma for each cell, four of colour for each column.
-    private static func describe(_ canvas: Canvas, _ scene: Scene, _ show: Show) -> String {
-        parts(scene, show).map { part in
+    /// Describes parts separated by spaces: `name@x,y,width,height=`, two digits of luma per cell, four of colour per
+    /// column.
+    private static func describe(_ canvas: Canvas, _ scene: Scene, _ subject: Subject) -> String {
+        parts(scene, subject).map { part in
             let (area, columns, rows) = (part.area, part.columns, part.rows)
             func cell(_ column: Int, _ rows: Range<Int>) -> YUVColour {
                 let (left, right) = (area.width * column / columns & ~1, area.width * (column + 1) / columns & ~1)

@@ -1,24 +1,25 @@
 import Codecs
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import Mixer
 
-@Suite("Names, cards and titles") struct OverlayDrawingTests {
-    private func rendered(_ drawing: Drawing?) throws -> OverlayPicture { try #require(drawing).render() }
+@Suite("Overlay drawings", .enabled(if: TestRun.isFull)) struct OverlayDrawingTests {
+    private func rendered(_ drawing: Drawing?) throws -> OverlayImage { try #require(drawing).render() }
 
-    /// The share of pixels of `part` of an overlay whose colour is near `colour`.
-    private func share(of colour: RGBAColour, in overlay: OverlayPicture, _ columns: Range<Int>? = nil) -> Double {
-        let wanted = YUVColour(red: colour.red, green: colour.green, blue: colour.blue)
+    /// Returns the share of pixels in `columns` of an overlay whose colour is near `colour`.
+    private func share(of colour: RGBAColour, in overlay: OverlayImage, _ columns: Range<Int>? = nil) -> Double {
+        let expected = YUVColour(red: colour.red, green: colour.green, blue: colour.blue)
         var (count, all) = (0, 0)
-        // A part of the pixels of a large one is enough.
+        // A part of the pixels of a large overlay is enough.
         let step = overlay.height > 200 ? 3 : 1
         for y in stride(from: 0, to: overlay.height, by: step) {
             for x in stride(from: columns?.lowerBound ?? 0, to: columns?.upperBound ?? overlay.width, by: step) {
                 all += 1
                 guard let found = overlay.colour(x: x, y: y) else { continue }
                 let distance =
-                    [(found.y, wanted.y), (found.u, wanted.u), (found.v, wanted.v)]
+                    [(found.y, expected.y), (found.u, expected.u), (found.v, expected.v)]
                     .map { abs(Int($0) - Int($1)) }.max() ?? 0
                 if distance < 12 { count += 1 }
             }
@@ -26,7 +27,7 @@ import Testing
         return Double(count) / Double(max(all, 1))
     }
 
-    @Test("V8 a tag is the name, then a green microphone, on half clear black")
+    @Test("V8 a tag is the name, then a green microphone, on translucent black")
     func tag() throws {
         let on = try rendered(
             NameTag(name: "Ada Lovelace", isMicrophoneOn: true, tileWidth: 636, tileHeight: 356).drawing()
@@ -36,7 +37,7 @@ import Testing
         #expect(share(of: OverlayTheme.dark.microphoneOn, in: on, right) > 0.03)
         #expect(share(of: OverlayTheme.dark.microphoneOn, in: on, left) < 0.01)
         #expect(share(of: OverlayTheme.dark.panelText, in: on, left) > 0.02)
-        // The panel itself, in a place without letters.
+        // The panel itself, in an area without text.
         #expect((126...129).contains(on.alpha(x: 4, y: on.height / 2)))
         // Its corners are round.
         #expect(on.alpha(x: 0, y: 0) < 60)
@@ -54,7 +55,7 @@ import Testing
         for x in 0..<off.width / 3 { #expect(off.alpha(x: x, y: off.height / 2) == on.alpha(x: x, y: on.height / 2)) }
     }
 
-    @Test("a tag shows what it is asked to: name, microphone, both or nothing")
+    @Test("a tag shows what is requested: name, microphone, both or nothing")
     func parts() throws {
         let both = try rendered(NameTag(name: "Ada", isMicrophoneOn: true, tileWidth: 636, tileHeight: 356).drawing())
         let name = try rendered(NameTag(name: "Ada", tileWidth: 636, tileHeight: 356).drawing())
@@ -101,7 +102,7 @@ import Testing
         #expect(share(of: OverlayTheme.light.tile, in: light) > 0.6)
     }
 
-    @Test("L8 an avatar takes the place of the initials, as a disc")
+    @Test("L8 an avatar replaces the initials, as a disc")
     func avatar() throws {
         let green = RGBAColour(red: 20, green: 200, blue: 30)
         let card = try rendered(
@@ -116,7 +117,7 @@ import Testing
         #expect(abs(Int(corner.y) - Int(SceneColours.dark.emptyTile.y)) <= 1)
     }
 
-    @Test("initials are letters of the name, one where a script knows no capitals")
+    @Test("a logo lies in its corner with its opacity, and is removed without a trace")
     func initials() {
         #expect(Initials.of("Ada Lovelace") == "AL")
         #expect(Initials.of("ada") == "A")
@@ -131,7 +132,7 @@ import Testing
         #expect(Set((0..<200).map { Initials.colour(of: "host \($0)") }).count >= 8)
     }
 
-    @Test("a slate covers the canvas, with words, with an image, with both")
+    @Test("a slate covers the canvas, with text, with an image, with both")
     func slate() throws {
         let words = try rendered(SlateCard(text: "Starting soon", width: 1280, height: 720).drawing())
         #expect(words.isOpaque)
@@ -148,7 +149,7 @@ import Testing
         #expect(share(of: .white, in: both) > 0.004)
     }
 
-    @Test("a long slate text is smaller, and all of it is there", arguments: [(1280, 720), (720, 1280), (320, 180)])
+    @Test("a long slate text is smaller and complete", arguments: [(1280, 720), (720, 1280), (320, 180)])
     func longSlate(width: Int, height: Int) throws {
         let text = Array(repeating: "words that go on", count: 31).joined(separator: " ")
         let short = try rendered(SlateCard(text: "Back soon", width: width, height: height).drawing())
@@ -156,7 +157,7 @@ import Testing
         #expect(share(of: OverlayTheme.dark.text, in: long) > share(of: OverlayTheme.dark.text, in: short))
     }
 
-    @Test("a lower third is a panel with an accent, as wide as its words, within the canvas")
+    @Test("a lower third is a panel with an accent, as wide as its text, within the canvas")
     func lowerThird() throws {
         func titles(_ title: String, _ subtitle: String? = nil) -> Drawing? {
             LowerThirdOverlay(title: title, subtitle: subtitle, canvasWidth: 1280, canvasHeight: 720).drawing()
@@ -166,7 +167,7 @@ import Testing
         #expect(two.height > one.height && two.width > one.width && two.width < 1152)
         #expect(share(of: OverlayTheme.dark.accent, in: two, 0..<4) > 0.9)
         #expect(share(of: OverlayTheme.dark.panelText, in: one) > 0.05)
-        // The accent stands where reading begins.
+        // The accent lies at the side where reading begins.
         let arabic = try rendered(titles("آدا لوفليس"))
         #expect(share(of: OverlayTheme.dark.accent, in: arabic, arabic.width - 4..<arabic.width) > 0.9)
         #expect(share(of: OverlayTheme.dark.accent, in: arabic, 0..<4) == 0)
@@ -177,42 +178,43 @@ import Testing
         #expect(titles("", "only this") != nil)
     }
 
-    @Test("a logo keeps its shape and what is seen through it; a background covers")
+    @Test("a logo keeps its aspect ratio and transparency, and a background covers the canvas")
     func images() throws {
         let green = RGBAColour(red: 20, green: 200, blue: 30)
         let images = try Self.images(green, width: 80, height: 40)
-        let logo = try rendered(LogoOverlay(asset: "asset:a", height: 72, mostWidth: 400).drawing(with: images))
+        let logo = try rendered(LogoOverlay(asset: "asset:a", height: 72, maximumWidth: 400).drawing(with: images))
         #expect(logo.width == 144 && logo.height == 72)
-        let wide = try rendered(LogoOverlay(asset: "asset:a", height: 72, mostWidth: 100).drawing(with: images))
+        let wide = try rendered(LogoOverlay(asset: "asset:a", height: 72, maximumWidth: 100).drawing(with: images))
         #expect(wide.width == 100 && wide.height == 50)
         let background = try rendered(
-            BackgroundPicture(asset: "asset:a", width: 320, height: 180).drawing(with: images)
+            BackgroundImage(asset: "asset:a", width: 320, height: 180).drawing(with: images)
         )
         #expect(background.isOpaque && background.width == 320 && background.height == 180)
         #expect(share(of: green, in: background) > 0.99)
     }
 
-    @Test("without its file, or with one that is no image, an overlay does without")
+    @Test("an overlay is drawn without its image if the file is missing or no image")
     func missing() throws {
         let images = try Self.images(.white, width: 32, height: 32)
         let initials = try rendered(PersonCard(name: "Ada", width: 320, height: 180).drawing())
         for asset in ["asset:b", "asset:c"] {
             let card = Overlay.personCard(PersonCard(name: "Ada", avatar: asset, width: 320, height: 180))
             #expect(card.asset == asset)
-            guard case .picture(let picture) = try card.render(with: images) else {
-                Issue.record("a card hides what lies below")
+            guard case .frame(let frame) = try card.render(with: images) else {
+                Issue.record("a card must be opaque")
                 continue
             }
             let canvas = try Canvas(width: 320, height: 180)
-            try canvas.draw(picture, in: canvas.bounds)
+            try canvas.draw(frame, in: canvas.bounds)
             #expect(canvas.colour(x: 160, y: 60) == initials.colour(x: 160, y: 60))
-            #expect(try Overlay.logo(LogoOverlay(asset: asset, height: 40, mostWidth: 80)).render(with: images) == nil)
-            let background = Overlay.background(BackgroundPicture(asset: asset, width: 320, height: 180))
+            let logo = Overlay.logo(LogoOverlay(asset: asset, height: 40, maximumWidth: 80))
+            #expect(try logo.render(with: images) == nil)
+            let background = Overlay.background(BackgroundImage(asset: asset, width: 320, height: 180))
             #expect(try background.render(with: images) == nil)
         }
     }
 
-    @Test("the theme follows the scene's colours, and words can be read on any background")
+    @Test("the theme follows the scene's colours, and text is readable on any background")
     func themes() {
         #expect(OverlayTheme(.dark) == .dark)
         #expect(OverlayTheme(.light) == .light)
@@ -223,13 +225,13 @@ import Testing
         #expect(theme.text.red < 60)
     }
 
-    /// A shelf with an image of one colour.
+    /// Makes a cache with an image of one colour.
     private static func images(_ colour: RGBAColour, width: Int, height: Int) throws -> OverlayImages {
         let canvas = try Canvas(width: width, height: height)
         canvas.fill(canvas.bounds, YUVColour(red: colour.red, green: colour.green, blue: colour.blue))
-        let shelf = AssetShelf()
-        shelf.put(try canvas.png(), for: "asset:a")
-        shelf.put(ByteBuffer(string: "no image"), for: "asset:b")
-        return OverlayImages(shelf)
+        let assets = AssetCache()
+        assets.put(try canvas.png(), for: "asset:a")
+        assets.put(ByteBuffer(string: "no image"), for: "asset:b")
+        return OverlayImages(assets)
     }
 }

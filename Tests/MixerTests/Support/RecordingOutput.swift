@@ -2,18 +2,18 @@ import Codecs
 
 @testable import Mixer
 
-/// Takes a program's pictures and sound as they are, before any encoder.
+/// Records a program's frames and audio before encoding.
 final class RecordingOutput: ProgramOutput {
     struct Shown {
         let index: Int64
-        /// What `probe` saw.
+        /// The average colours of `probes`.
         let colours: [YUVColour]
     }
 
     private let ring: CanvasRing
-    /// Where to look in each picture.
+    /// The areas measured in each frame.
     var probes: [PixelRectangle] = []
-    private(set) var pictures: [Shown] = []
+    private(set) var frames: [Shown] = []
     private(set) var left: [Float] = []
     private(set) var firstSample: Int64?
     private(set) var isContiguous = true
@@ -22,15 +22,15 @@ final class RecordingOutput: ProgramOutput {
         self.ring = ring
     }
 
-    var pendingPictures: Int { 0 }
+    var pendingFrames: Int { 0 }
 
-    func takePicture(canvas: Int, index: Int64) {
+    func writeFrame(canvas: Int, index: Int64) {
         let colours = probes.map { ring.canvases[canvas].averageColour(of: $0) }
-        pictures.append(Shown(index: index, colours: colours))
-        ring.giveBack(canvas)
+        frames.append(Shown(index: index, colours: colours))
+        ring.release(canvas)
     }
 
-    func takeSound(left: UnsafePointer<Float>, right: UnsafePointer<Float>, count: Int, firstSample: Int64) {
+    func writeAudio(left: UnsafePointer<Float>, right: UnsafePointer<Float>, count: Int, firstSample: Int64) {
         if let first = self.firstSample {
             isContiguous = isContiguous && firstSample == first + Int64(self.left.count)
         } else {
@@ -39,8 +39,39 @@ final class RecordingOutput: ProgramOutput {
         self.left.append(contentsOf: UnsafeBufferPointer(start: left, count: count))
     }
 
-    /// The sound from one program time to another, milliseconds.
-    func sound(from start: Int, to end: Int) -> ArraySlice<Float> {
+    /// Returns the audio from one program time to another, milliseconds.
+    func audio(from start: Int, to end: Int) -> ArraySlice<Float> {
         left[min(start * 48, left.count)..<min(end * 48, left.count)]
+    }
+}
+
+/// Records the mix-minus audio of single hosts before encoding.
+final class RecordingMixMinusOutput: MixMinusOutput {
+    struct Feed {
+        var left: [Float] = []
+        let firstSample: Int64
+        var isContiguous = true
+    }
+
+    private(set) var recorded: [String: Feed] = [:]
+
+    func writeMix(
+        _ host: String,
+        left: UnsafePointer<Float>,
+        right: UnsafePointer<Float>,
+        count: Int,
+        firstSample: Int64
+    ) {
+        var present = recorded[host] ?? Feed(firstSample: firstSample)
+        if firstSample != present.firstSample + Int64(present.left.count) { present.isContiguous = false }
+        present.left.append(contentsOf: UnsafeBufferPointer(start: left, count: count))
+        recorded[host] = present
+    }
+
+    /// Returns what `host` heard from one program time to another, milliseconds.
+    func audio(of host: String, from start: Int, to end: Int) -> ArraySlice<Float> {
+        guard let recorded = recorded[host] else { return [] }
+        func index(_ time: Int) -> Int { min(max(time * 48 - Int(recorded.firstSample), 0), recorded.left.count) }
+        return recorded.left[index(start)..<index(end)]
     }
 }

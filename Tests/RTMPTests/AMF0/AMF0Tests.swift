@@ -1,4 +1,5 @@
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import RTMP
@@ -10,7 +11,7 @@ struct AMF0Tests {
         return try decoder.all()
     }
 
-    @Test("every kind of value survives writing and reading")
+    @Test("encodes and decodes every value type")
     func roundTrip() throws {
         let values: [AMF0Value] = [
             1.5, -3, .boolean(true), .boolean(false), "", "häuser", .null, .undefined, .date(1_700_000_000_000),
@@ -24,21 +25,21 @@ struct AMF0Tests {
         #expect(try decoder.all() == values)
     }
 
-    @Test("long strings, XML, typed objects, references and unsupported values are read past")
-    func rareKinds() throws {
+    @Test("decodes long strings, XML, typed objects, references and unsupported values")
+    func rareTypes() throws {
         #expect(try decode([12, 0, 0, 0, 2, 104, 105]) == ["hi"])
         #expect(try decode([15, 0, 0, 0, 2, 104, 105]) == ["hi"])
         #expect(try decode([16, 0, 1, 88, 0, 1, 97, 5, 0, 0, 9]) == [.object(["a": .null])])
         #expect(try decode([7, 0, 1, 13, 6]) == [.undefined, .undefined, .undefined])
     }
 
-    @Test("an associative array may end with the message, and its count means nothing")
+    @Test("accepts an associative array without an end marker and ignores its count")
     func withoutEndMarker() throws {
         #expect(try decode([8, 0xFF, 0xFF, 0xFF, 0xFF, 0, 1, 97, 1, 1]) == [.array(["a": .boolean(true)])])
         #expect(try decode([8, 0, 0, 0, 0, 0, 1, 97, 1, 1, 0, 0, 9, 5]) == [.array(["a": .boolean(true)]), .null])
     }
 
-    @Test("what is cut off, nested too deeply, too many or too long is refused")
+    @Test("rejects truncated, too deeply nested, too many and too long values")
     func limits() throws {
         #expect(throws: AMF0Error.truncated) { try decode([0, 1, 2]) }
         #expect(throws: AMF0Error.truncated) { try decode([2, 0, 9, 97]) }
@@ -51,9 +52,9 @@ struct AMF0Tests {
         #expect(throws: AMF0Error.stringTooLong) { try decode([12, 0, 0, 0x10, 1]) }
     }
 
-    @Test("random bytes never do harm", arguments: 0..<60)
-    func junk(seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+    @Test("decodes random bytes within the value limit", arguments: 0..<60)
+    func randomBytes(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
         let markers: [UInt8] = [0, 1, 2, 3, 5, 8, 9, 10, 11, 12]
         let bytes = (0..<2000).map { _ in
             Bool.random(using: &random)

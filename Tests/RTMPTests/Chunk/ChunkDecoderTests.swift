@@ -1,9 +1,10 @@
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import RTMP
 
-@Suite("Messages from chunks")
+@Suite("Chunk decoder")
 struct ChunkDecoderTests {
     private func decode(
         _ bytes: [UInt8],
@@ -20,7 +21,7 @@ struct ChunkDecoderTests {
         return messages
     }
 
-    /// A full header on a chunk stream below 64.
+    /// Returns a type-0 header on a chunk stream below 64.
     private func header(_ id: UInt8, time: UInt32, length: Int, type: UInt8 = 9, stream: UInt8 = 1) -> [UInt8] {
         let field = min(time, 0xFF_FFFF)
         var bytes = [id & 0x3F] + big24(field) + big24(UInt32(length)) + [type, stream, 0, 0, 0]
@@ -36,7 +37,7 @@ struct ChunkDecoderTests {
         (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + seed) }
     }
 
-    @Test("what the encoder writes, the decoder reads, in any pieces", arguments: [1, 2, 3, 7, 100, 4096, Int.max])
+    @Test("decodes what the encoder writes, in reads of any size", arguments: [1, 2, 3, 7, 100, 4096, Int.max])
     func roundTrip(step: Int) throws {
         var bytes = ByteBuffer()
         let sizes = [0, 1, 3, 127, 128, 129, 256, 257, 5000]
@@ -53,7 +54,7 @@ struct ChunkDecoderTests {
         #expect(try decode(Array(bytes.readableBytesView), step: step) == expected)
     }
 
-    @Test("the encoder announces exactly the bytes it writes")
+    @Test("predicts the exact length of the encoded chunks")
     func announcedLength() {
         for (size, time) in [(0, 0), (128, 5), (129, 5), (300, 0x100_0000)] as [(Int, UInt32)] {
             var bytes = ByteBuffer()
@@ -66,7 +67,7 @@ struct ChunkDecoderTests {
         }
     }
 
-    @Test("chunk stream numbers of one, two and three bytes", arguments: [1, 5])
+    @Test("decodes chunk stream IDs of one, two and three bytes", arguments: [1, 5])
     func chunkStreamForms(step: Int) throws {
         let fields = Array(header(3, time: 9, length: 2).dropFirst())
         var bytes: [UInt8] = [63] + fields + [1, 2]
@@ -79,7 +80,7 @@ struct ChunkDecoderTests {
         #expect(payloads == [[1, 2], [3, 4], [5, 6], [7, 8], [9, 9], [8, 8]])
     }
 
-    @Test("a chunk stream may begin with format 1, and not with 2 or 3")
+    @Test("accepts format 1 on a new chunk stream, but not 2 or 3")
     func firstFormat() throws {
         let messages = try decode([0x42, 0, 0, 5, 0, 0, 4, 4, 0, 6, 1, 2])
         #expect(messages.map(\.type) == [4])
@@ -88,7 +89,7 @@ struct ChunkDecoderTests {
         #expect(throws: RTMPViolation.self) { try decode([0xC2]) }
     }
 
-    @Test("format 3 begins a new message and adds the last delta again")
+    @Test("repeats the last delta for a format 3 header that begins a message")
     func repeatedDelta() throws {
         var bytes = header(4, time: 1000, length: 2) + [1, 1]
         bytes += [0xC4, 2, 2]
@@ -98,7 +99,7 @@ struct ChunkDecoderTests {
         #expect(try decode(bytes, step: 1).map(\.timestamp) == [1000, 1000, 1040, 1080, 1120])
     }
 
-    @Test("messages of several chunk streams interleave", arguments: [1, 64, Int.max])
+    @Test("decodes interleaved messages of several chunk streams", arguments: [1, 64, Int.max])
     func interleaved(step: Int) throws {
         let video = body(300, seed: 1)
         let audio = body(150, seed: 2)
@@ -112,7 +113,7 @@ struct ChunkDecoderTests {
         #expect(messages.map { Array($0.payload.readableBytesView) } == [audio, video])
     }
 
-    @Test("an aborted message is forgotten, and the chunk stream goes on")
+    @Test("discards an aborted message and continues the chunk stream")
     func abort() throws {
         var decoder = ChunkDecoder(GrantedLimits(RTMPLimits()))
         decoder.append(ByteBuffer(bytes: header(6, time: 1, length: 300) + body(128)))
@@ -124,7 +125,11 @@ struct ChunkDecoderTests {
         #expect(try decoder.next()?.timestamp == 2)
     }
 
-    @Test("extended timestamps, repeated behind every chunk or left out", arguments: [true, false], [1, 6, Int.max])
+    @Test(
+        "decodes extended timestamps, repeated in every chunk or omitted",
+        arguments: [true, false],
+        [1, 6, Int.max]
+    )
     func extendedDialects(isRepeated: Bool, step: Int) throws {
         let time: UInt32 = 0x0100_0203
         let long = body(300, seed: 3)
@@ -138,14 +143,14 @@ struct ChunkDecoderTests {
         #expect(messages.first.map { Array($0.payload.readableBytesView) } == long)
     }
 
-    @Test("a short last chunk without its extended timestamp does not wait for more bytes")
+    @Test("completes a short last chunk without its extended timestamp")
     func shortRemainder() throws {
         var bytes = header(6, time: 0x0100_0000, length: 129) + body(128)
         bytes += [0xC6, 0x77]
         #expect(try decode(bytes).count == 1)
     }
 
-    @Test("relative headers: wrap at 32 bits, negative steps, and absolute times where a delta belongs")
+    @Test("decodes relative timestamps: wrap at 32 bits, negative deltas, and absolute times in place of a delta")
     func relativeTimes() throws {
         func next(_ field: [UInt8]) -> [UInt8] { [0x86] + field + [0] }
         var bytes = header(6, time: 0xFFFF_FFF0, length: 1) + [0]
@@ -166,7 +171,7 @@ struct ChunkDecoderTests {
         #expect(try decode(bytes).map(\.timestamp) == [0x8000_0000, 0x8000_0021])
     }
 
-    @Test("any chunk size from 128 on is taken, the top bit ignored; smaller ones end the connection")
+    @Test("accepts chunk sizes from 128 on without the top bit and rejects smaller ones")
     func chunkSizes() throws {
         for size in [128, 4096, 65_536, 128 << 20, 0x7FFF_FFFF, 0xFFFF_FFFF] as [UInt32] {
             var decoder = ChunkDecoder(GrantedLimits(RTMPLimits()))
@@ -184,7 +189,7 @@ struct ChunkDecoderTests {
         }
     }
 
-    @Test("a length is allowed by the kind of message, and announced bytes cost nothing")
+    @Test("limits the message length by type and does not allocate announced bytes")
     func lengths() throws {
         #expect(throws: RTMPViolation.self) { try decode(header(6, time: 0, length: 4 * 1024 * 1024 + 1)) }
         #expect(throws: RTMPViolation.self) { try decode(header(3, time: 0, length: 64 * 1024 + 1, type: 20)) }
@@ -194,7 +199,7 @@ struct ChunkDecoderTests {
         #expect(decoder.unfinishedBytes == 100)
     }
 
-    @Test("unfinished messages are bounded in number and bytes, and chunk streams in number")
+    @Test("limits the number and bytes of unfinished messages and the number of chunk streams")
     func partials() throws {
         var many: [UInt8] = []
         for id in 3..<11 as Range<UInt8> { many += header(id, time: 0, length: 200) + body(128) }
@@ -211,8 +216,8 @@ struct ChunkDecoderTests {
         #expect(throws: RTMPViolation("too many chunk streams")) { try decode(streams) }
     }
 
-    @Test("a small message does not keep the large read alive that it came in")
-    func smallMessagesAreCopied() throws {
+    @Test("copies a small message from a large read")
+    func copiesSmallMessages() throws {
         var bytes = ByteBuffer()
         bytes.writeBytes(header(4, time: 0, length: 10, type: 8) + body(10))
         bytes.writeBytes(body(60_000).map { _ in 0 })
@@ -222,9 +227,9 @@ struct ChunkDecoderTests {
         #expect(message.payload.storageCapacity < 100)
     }
 
-    @Test("random bytes end in a violation or in silence, never in more memory than the budget", arguments: 0..<80)
-    func junk(seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+    @Test("decodes random bytes within the memory limit or throws a violation", arguments: 0..<80)
+    func randomBytes(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
         var decoder = ChunkDecoder(GrantedLimits(RTMPLimits()))
         for _ in 0..<40 {
             let count = Int.random(in: 1...300, using: &random)

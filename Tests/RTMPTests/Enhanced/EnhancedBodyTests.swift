@@ -17,7 +17,7 @@ struct EnhancedBodyTests {
     }
 
     @Test(
-        "video codecs by their four letters",
+        "identifies video codecs by FourCC",
         arguments: [
             ("avc1", .h264), ("hvc1", .hevc), ("av01", .av1), ("vp09", .vp9), ("vp08", .vp8), ("zzzz", .unknown),
         ]
@@ -25,13 +25,13 @@ struct EnhancedBodyTests {
     )
     func videoCodecs(letters: String, codec: VideoCodec) {
         #expect(video([0x90] + name(letters) + [1, 2])?.content == .videoConfiguration(codec))
-        let picture = video([0xA3] + name(letters) + [7, 8])
-        #expect(picture?.content == .picture(codec, isKey: false, isDisposable: false))
-        #expect(picture?.payload == ByteBuffer(bytes: [7, 8]))
+        let frame = video([0xA3] + name(letters) + [7, 8])
+        #expect(frame?.content == .video(codec, isKey: false, isDisposable: false))
+        #expect(frame?.payload == ByteBuffer(bytes: [7, 8]))
     }
 
     @Test(
-        "audio codecs by their four letters",
+        "identifies audio codecs by FourCC",
         arguments: [
             ("mp4a", .aac), (".mp3", .mp3), ("Opus", .opus), ("fLaC", .flac), ("ac-3", .ac3), ("ec-3", .eac3),
             ("????", .unknown),
@@ -39,17 +39,17 @@ struct EnhancedBodyTests {
     )
     func audioCodecs(letters: String, codec: AudioCodec) {
         #expect(audio([0x90] + name(letters) + [1, 2])?.content == .audioConfiguration(codec))
-        #expect(audio([0x91] + name(letters) + [7])?.content == .sound(codec))
+        #expect(audio([0x91] + name(letters) + [7])?.content == .audio(codec))
         #expect(audio([0x91] + name(letters) + [7])?.payload == ByteBuffer(bytes: [7]))
         #expect(audio([0x92] + name(letters)) == nil)
     }
 
-    @Test("coded frames have a composition time for H.264 and HEVC only")
+    @Test("reads a composition time for H.264 and HEVC only")
     func compositionTime() {
         for letters in ["avc1", "hvc1"] {
             let packet = video([0x91] + name(letters) + [0xFF, 0xFF, 0xF6, 9])
             #expect(packet?.compositionOffset == -10)
-            #expect(packet?.isKeyPicture == true)
+            #expect(packet?.isKeyframe == true)
             #expect(packet?.payload == ByteBuffer(bytes: [9]))
         }
         let plain = video([0x91] + name("av01") + [1, 2, 3, 9])
@@ -57,7 +57,7 @@ struct EnhancedBodyTests {
         #expect(plain?.payload == ByteBuffer(bytes: [1, 2, 3, 9]))
     }
 
-    @Test("the end of a sequence, metadata, seek commands and stumps")
+    @Test("handles sequence end, metadata, seek commands and truncated bodies")
     func others() {
         #expect(video([0x92] + name("avc1"))?.content == .videoEnd)
         #expect(video([0x94] + name("avc1") + [2, 0, 1, 97]) == nil)
@@ -65,18 +65,18 @@ struct EnhancedBodyTests {
         for count in 0..<8 { #expect(video(Array(([0x91] + name("avc1") + [0, 0, 0]).prefix(count))) == nil) }
     }
 
-    @Test("modifiers are skipped, short and long ones, one after the other")
+    @Test("skips consecutive short and long modifiers")
     func modifiers() {
         let short: [UInt8] = [2, 1, 2, 3, 0x07]
         let long: [UInt8] = [255, 1, 43] + Array(repeating: 0, count: 300) + [0x01]
         let packet = video([0x97] + short + long + name("avc1") + [0, 0, 5, 9])
-        #expect(packet?.content == .picture(.h264, isKey: true, isDisposable: false))
+        #expect(packet?.content == .video(.h264, isKey: true, isDisposable: false))
         #expect(packet?.compositionOffset == 5)
         #expect(packet?.payload == ByteBuffer(bytes: [9]))
         #expect(audio([0x97, 0, 9, 0x01] + name("mp4a") + [4])?.payload == ByteBuffer(bytes: [4]))
     }
 
-    @Test("of several tracks the first is taken, as if it had come alone")
+    @Test("extracts the first track of a multitrack body")
     func tracks() {
         let one = video([0x96, 0x01] + name("avc1") + [0, 0, 0, 5, 9])
         #expect(one?.bytes == [0x91] + name("avc1") + [0, 0, 5, 9])
@@ -85,7 +85,7 @@ struct EnhancedBodyTests {
         let many = video([0x96, 0x13] + name("avc1") + [1, 0, 0, 2, 8, 8, 0, 0, 0, 1, 9])
         #expect(many?.bytes == [0x93] + name("avc1") + [9])
         let mixed = audio([0x95, 0x21] + name("Opus") + [1, 0, 0, 1, 8] + name("mp4a") + [0, 0, 0, 2, 9, 7])
-        #expect(mixed?.content == .sound(.aac))
+        #expect(mixed?.content == .audio(.aac))
         #expect(mixed?.payload == ByteBuffer(bytes: [9, 7]))
         #expect(audio([0x95, 0x21] + name("Opus") + [1, 0, 0, 9, 8]) == nil)
     }

@@ -19,7 +19,7 @@ struct FLVTests {
         ),
         .h264Configuration(ByteBuffer(bytes: [1, 77, 0, 31]), timestamp: 0),
         .aacConfiguration(ByteBuffer(bytes: [0x11, 0x90]), timestamp: 0),
-        .h264Picture(isKey: true, isDisposable: false, timestamp: 0, compositionOffset: 66, capacity: 9) {
+        .h264Frame(isKey: true, isDisposable: false, timestamp: 0, compositionOffset: 66, capacity: 9) {
             $0.writeBytes(0..<9)
         },
         .aacFrame(timestamp: 21, capacity: 3) { $0.writeBytes([1, 2, 3]) },
@@ -31,7 +31,7 @@ struct FLVTests {
         return file
     }
 
-    @Test("the header and a tag are laid out as the specification says")
+    @Test("writes the header and tags in the specified layout")
     func layout() {
         let header = FLVTagWriter.header(hasAudio: true, hasVideo: false)
         #expect(Array(header.readableBytesView) == [0x46, 0x4C, 0x56, 1, 4, 0, 0, 0, 9, 0, 0, 0, 0])
@@ -42,7 +42,7 @@ struct FLVTests {
         #expect(tag.readableBytes == packets[4].body.readableBytes + FLVTagWriter.overhead)
     }
 
-    @Test("what was written is read, in any pieces, over the wrap", arguments: [1, 5, 64, Int.max])
+    @Test("reads what was written, in chunks of any size, across the timestamp wrap", arguments: [1, 5, 64, Int.max])
     func roundTrip(step: Int) throws {
         var reader = FLVReader()
         var rest = file()
@@ -60,7 +60,7 @@ struct FLVTests {
         #expect(metadata.sampleRate == 48_000 && metadata.encoder == "Footlight")
     }
 
-    @Test("what is no FLV, unknown tags, and endless ones are refused")
+    @Test("rejects non-FLV data, unknown tags and oversized tags")
     func refused() {
         func read(_ bytes: [UInt8]) throws(FLVError) -> MediaPacket? {
             var reader = FLVReader()

@@ -3,9 +3,9 @@ import Testing
 
 @testable import RTMP
 
-@Suite("The handshake")
+@Suite("RTMP handshake")
 struct HandshakeTests {
-    @Test("the reply leaves in one piece and echoes the client's block", arguments: [1, 1000, Int.max])
+    @Test("writes the reply in one piece and echoes the client's block", arguments: [1, 1000, Int.max])
     func reply(step: Int) throws {
         var handshake = ServerHandshake()
         let first = ByteBuffer(bytes: [3] + (0..<1536).map { UInt8(truncatingIfNeeded: $0) })
@@ -26,8 +26,8 @@ struct HandshakeTests {
         #expect(handshake.state == .expectingEcho)
     }
 
-    @Test("the client's echo is not compared, and may come glued to what follows")
-    func gluedEcho() throws {
+    @Test("ignores the content of the client's echo and keeps the bytes after it")
+    func echoWithFollowingBytes() throws {
         var handshake = ServerHandshake()
         var input = Peer.handshake
         input.writeBytes([1, 2, 3])
@@ -37,7 +37,7 @@ struct HandshakeTests {
         #expect(input == ByteBuffer(bytes: [1, 2, 3]))
     }
 
-    @Test("RTMPE and unknown versions are refused by their first byte", arguments: [0, 2, 6, 22, 71] as [UInt8])
+    @Test("rejects RTMPE and unknown versions by their first byte", arguments: [0, 2, 6, 22, 71] as [UInt8])
     func versions(version: UInt8) {
         var handshake = ServerHandshake()
         var input = ByteBuffer(bytes: [version])
@@ -48,7 +48,7 @@ struct HandshakeTests {
         #expect(output.readableBytes == 0)
     }
 
-    @Test("both of our halves understand each other", arguments: [1, 700, Int.max])
+    @Test("completes between our client and our server", arguments: [1, 700, Int.max])
     func bothHalves(step: Int) throws {
         var client = ClientHandshake()
         var server = ServerHandshake()

@@ -3,13 +3,19 @@ import Media
 import NIOCore
 import NIOSSL
 import RTMP
+import TestSupport
 import Testing
 
-@Suite("With FFmpeg and rtmpdump on the other side", .enabled(if: ChildProcess.exists("ffmpeg")), .serialized)
+@Suite(
+    "Interoperability with FFmpeg and rtmpdump",
+    .enabled(if: TestRun.isFull),
+    .enabled(if: TestProcess.exists("ffmpeg")),
+    .serialized
+)
 struct FFmpegTests {
-    /// Publishes a picture with B-frames and a tone, in real time.
-    private func publish(to port: Int, seconds: Int) throws -> ChildProcess {
-        try ChildProcess(
+    /// Publishes video with B-frames and a tone in real time.
+    private func publish(to port: Int, seconds: Int) throws -> TestProcess {
+        try TestProcess(
             "ffmpeg",
             "-hide_banner",
             "-loglevel",
@@ -45,9 +51,9 @@ struct FFmpegTests {
         )
     }
 
-    @Test("ffmpeg publishes; ffprobe, rtmpdump and our own player play the same pictures and sound")
+    @Test("relays a stream from ffmpeg unchanged to ffprobe, rtmpdump and our player")
     func publishAndPlay() async throws {
-        let relay = Relay(sid: "v-1")
+        let relay = RelayDelegate(sid: "v-1")
         try await withServer(relay) { server, group in
             let encoder = try publish(to: server.port, seconds: 6)
             defer { encoder.stop() }
@@ -65,7 +71,7 @@ struct FFmpegTests {
             let url = "rtmp://127.0.0.1:\(server.port)/live/room"
             let dump = FileManager.default.temporaryDirectory.appending(path: "footlight-\(UUID().uuidString).flv")
             defer { try? FileManager.default.removeItem(at: dump) }
-            let probe = try ChildProcess(
+            let probe = try TestProcess(
                 "ffprobe",
                 "-v",
                 "error",
@@ -75,9 +81,9 @@ struct FFmpegTests {
                 "compact",
                 url
             )
-            let dumper = try ChildProcess("rtmpdump", "-q", "-v", "-r", url, "-o", dump.path)
-            let packets = Recorder<MediaPacket>()
-            let ends = Recorder<String>()
+            let dumper = try TestProcess("rtmpdump", "-q", "-v", "-r", url, "-o", dump.path)
+            let packets = ValueRecorder<MediaPacket>()
+            let ends = ValueRecorder<String>()
             let player = RTMPPlayer(url: url, group: group, onPacket: { packet, _ in packets.append(packet) }) {
                 ends.append($0)
             }
@@ -108,14 +114,14 @@ struct FFmpegTests {
         #expect(relay.ended.values.contains(.deletedStream))
     }
 
-    @Test("ffmpeg publishes by RTMPS", .enabled(if: ChildProcess.exists("openssl")))
+    @Test("accepts an RTMPS publish from ffmpeg", .enabled(if: TestProcess.exists("openssl")))
     func publishSecurely() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "footlight-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
         let key = directory.appending(path: "key.pem").path
         let certificate = directory.appending(path: "certificate.pem").path
-        let made = try ChildProcess(
+        let made = try TestProcess(
             "openssl",
             "req",
             "-x509",
@@ -138,9 +144,9 @@ struct FFmpegTests {
                 privateKey: .privateKey(NIOSSLPrivateKey(file: key, format: .pem))
             )
         )
-        let relay = Relay(refusal: .publishBadName("No such key."))
+        let relay = RelayDelegate(refusal: .publishBadName("No such key."))
         try await withServer(relay, tls: tls) { server, _ in
-            let encoder = try ChildProcess(
+            let encoder = try TestProcess(
                 "ffmpeg",
                 "-hide_banner",
                 "-loglevel",

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RTMP
 
-@Suite("Writing media past the channel")
+@Suite("Media writer")
 struct MediaWriterTests {
-    /// Counts what comes by on its way to the socket.
+    /// Counts the writes that pass through the pipeline.
     private final class Counter: ChannelOutboundHandler {
         typealias OutboundIn = ByteBuffer
         private(set) var writes = 0
@@ -17,7 +17,7 @@ struct MediaWriterTests {
         }
     }
 
-    /// Gives the body its writer once the connection stands.
+    /// Passes a writer to `body` when the connection is active.
     private final class Sender: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         private let isPlain: Bool
@@ -35,19 +35,19 @@ struct MediaWriterTests {
 
     private final class Collector: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
-        private let received: Recorder<ByteBuffer>
+        private let received: ValueRecorder<ByteBuffer>
 
-        init(_ received: Recorder<ByteBuffer>) { self.received = received }
+        init(_ received: ValueRecorder<ByteBuffer>) { self.received = received }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) { received.append(unwrapInboundIn(data)) }
     }
 
-    /// Runs `body` on a server's end of a connection, and returns the bytes that come out at the other end.
+    /// Runs `body` on the server side of a connection and returns the bytes received at the other side.
     ///
-    /// Both ends are on one event loop: nothing is read before `body` is over.
+    /// Both sides share one event loop, so nothing is read before `body` returns.
     ///
-    /// - Parameter room: Bytes that the system is asked to keep at either end; as many as it likes when left out, which is
-    ///   between one and ten megabytes, by the machine's settings and by what else it does.
+    /// - Parameter room: The requested socket buffer size in bytes at both ends; by default that of the system, between
+    ///   one and ten megabytes.
     private func received(
         _ count: Int,
         isPlain: Bool = true,
@@ -55,7 +55,7 @@ struct MediaWriterTests {
         _ body: @escaping @Sendable (MediaWriter, ChannelHandlerContext, _ passed: () -> Int) -> Void
     ) async throws -> [UInt8] {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let received = Recorder<ByteBuffer>()
+        let received = ValueRecorder<ByteBuffer>()
         var bootstrap = ServerBootstrap(group: group).childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
         var clientBootstrap = ClientBootstrap(group: group)
         if let room {
@@ -88,15 +88,15 @@ struct MediaWriterTests {
         return buffers.flatMap { Array($0.readableBytesView) }
     }
 
-    @Test("While the socket takes everything, nothing passes the pipeline")
-    func straight() async throws {
+    @Test("writes directly to the socket while it accepts everything")
+    func direct() async throws {
         let bytes = try await received(28) { writer, _, passed in
             writer.send(ByteBuffer(bytes: [1, 2, 3]))
             writer.send(ByteBuffer(bytes: [4, 5, 6]))
             writer.send(contentsOf: [ByteBuffer(bytes: [7, 8]), ByteBuffer(), ByteBuffer(bytes: [9])])
             let writes = passed()
             #expect(writes == 0)
-            // More than go into one call: the rest is the channel's.
+            // More buffers than one system call accepts: the rest goes through the channel.
             writer.send(contentsOf: (UInt8(10)...28).map { ByteBuffer(bytes: [$0]) })
             let more = passed()
             #expect(more == 3)
@@ -104,7 +104,7 @@ struct MediaWriterTests {
         #expect(bytes == Array(1...28))
     }
 
-    @Test("Where a handler changes the bytes, all of them pass it")
+    @Test("writes through the pipeline if a handler transforms the bytes")
     func notPlain() async throws {
         let bytes = try await received(3, isPlain: false) { writer, _, passed in
             writer.send(ByteBuffer(bytes: [1, 2, 3]))
@@ -114,29 +114,29 @@ struct MediaWriterTests {
         #expect(bytes == [1, 2, 3])
     }
 
-    @Test("What the socket does not take keeps its place among all that is written")
+    @Test("keeps the order of writes when the socket is full")
     func order() async throws {
         let size = 60_000
         let sends = 160
-        // What the two ends hold is some hundred kilobytes, so that nearly all of it comes when the socket is full.
+        // The two ends buffer some hundred kilobytes, so most writes find the socket full.
         let bytes = try await received(sends * size, room: 64 * 1024) { writer, context, passed in
-            var taken = 0
+            var accepted = 0
             for number in 0..<(sends / 4) {
                 func part(_ index: Int) -> ByteBuffer {
                     ByteBuffer(repeating: UInt8(truncatingIfNeeded: number * 4 + index), count: size)
                 }
                 let before = passed()
-                let isFull = writer.straightSocket == nil
+                let isFull = writer.directFileDescriptor == nil
                 writer.send(part(0))
-                context.writeAndFlush(NIOAny(part(1)), promise: writer.nextInQueue())
+                context.writeAndFlush(NIOAny(part(1)), promise: writer.makeQueuedWritePromise())
                 writer.send(contentsOf: [part(2), part(3)])
-                // Behind what waits nothing goes past the channel, whatever the socket takes meanwhile.
+                // While bytes are pending, nothing bypasses the channel.
                 let more = passed() - before
                 #expect(more >= (isFull ? 2 : 1), "round \(number): \(more)")
-                if !isFull { taken += 4 }
+                if !isFull { accepted += 4 }
             }
             let writes = passed()
-            #expect(writes > sends * 3 / 4 - 2, "\(writes) passed, \(taken) came before the socket was full")
+            #expect(writes > sends * 3 / 4 - 2, "\(writes) passed, \(accepted) were written before the socket was full")
             #expect(!context.channel.isWritable)
         }
         #expect(bytes.count == sends * size)
@@ -146,33 +146,33 @@ struct MediaWriterTests {
         #expect(isInOrder)
     }
 
-    /// Keeps what a writer says of its peer.
-    private final class Watcher: MediaWriterWatching {
-        private(set) var takes: [Bool] = []
+    /// Records the writability changes of a writer.
+    private final class Observer: MediaWriterObserver {
+        private(set) var changes: [Bool] = []
 
-        func straightSocketChanged() {}
-        func writabilityChanged(to isWritable: Bool) { takes.append(isWritable) }
+        func directFileDescriptorChanged() {}
+        func writabilityChanged(to isWritable: Bool) { changes.append(isWritable) }
     }
 
-    @Test("What the socket does not take hardly lengthens the channel's queue, and is sent in its order")
+    @Test("keeps the channel's queue short when the socket is full and preserves the order")
     func backlog() async throws {
         let size = 10_000
         let sends = 400
-        let takes = Recorder<[Bool]>()
+        let changes = ValueRecorder<[Bool]>()
         let bytes = try await received(sends * size + 1, room: 64 * 1024) { writer, context, passed in
-            let watcher = Watcher()
-            writer.watcher = watcher
+            let observer = Observer()
+            writer.observer = observer
             for number in 0..<(sends / 2) {
                 writer.send(ByteBuffer(repeating: UInt8(truncatingIfNeeded: number), count: size))
             }
             let sent = passed()
             #expect((1...8).contains(sent), "\(sent) writes")
-            #expect(watcher.takes == [false])
-            #expect(writer.waitingBytes > 1 << 20)
-            // Whoever comes to look at it later is told as well.
-            let second = Watcher()
-            writer.watcher = second
-            #expect(second.takes == [false])
+            #expect(observer.changes == [false])
+            #expect(writer.pendingBytes > 1 << 20)
+            // A new observer is notified of the current state.
+            let second = Observer()
+            writer.observer = second
+            #expect(second.changes == [false])
             writer.send(
                 contentsOf: (sends / 2..<sends).map {
                     ByteBuffer(repeating: UInt8(truncatingIfNeeded: $0), count: size)
@@ -180,28 +180,28 @@ struct MediaWriterTests {
             )
             #expect(passed() == sent)
             let bound = NIOLoopBound((writer, second), eventLoop: context.eventLoop)
-            context.eventLoop.scheduleTask(in: .milliseconds(20)) { Self.wait(for: bound, takes) }
+            context.eventLoop.scheduleTask(in: .milliseconds(20)) { Self.wait(for: bound, changes) }
         }
         let isInOrder = (0..<sends).allSatisfy { number in
             bytes[(number * size)..<((number + 1) * size)].allSatisfy { $0 == UInt8(truncatingIfNeeded: number) }
         }
         #expect(bytes.count == sends * size + 1 && isInOrder)
-        let told = await takes.wait(seconds: 1) { !$0.isEmpty }
-        #expect(told == [[false, true]])
+        let reported = await changes.wait(seconds: 1) { !$0.isEmpty }
+        #expect(reported == [[false, true]])
     }
 
-    /// Looks until nothing waits any more, tells what the watcher was told by then, and sends the last byte.
-    private static func wait(for bound: NIOLoopBound<(MediaWriter, Watcher)>, _ takes: Recorder<[Bool]>) {
-        let (writer, watcher) = bound.value
-        if writer.waitingBytes == 0, writer.straightSocket != nil {
-            takes.append(watcher.takes)
+    /// Polls until nothing is pending, reports the observed changes, and sends the last byte.
+    private static func wait(for bound: NIOLoopBound<(MediaWriter, Observer)>, _ changes: ValueRecorder<[Bool]>) {
+        let (writer, observer) = bound.value
+        if writer.pendingBytes == 0, writer.directFileDescriptor != nil {
+            changes.append(observer.changes)
             writer.send(ByteBuffer(bytes: [0]))
         } else {
-            bound.eventLoop.scheduleTask(in: .milliseconds(5)) { wait(for: bound, takes) }
+            bound.eventLoop.scheduleTask(in: .milliseconds(5)) { wait(for: bound, changes) }
         }
     }
 
-    @Test("A writer that was ended writes nothing more")
+    @Test("writes nothing after its end")
     func ended() async throws {
         let bytes = try await received(1) { writer, _, passed in
             writer.send(ByteBuffer(bytes: [7]))

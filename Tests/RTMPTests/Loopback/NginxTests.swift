@@ -1,22 +1,22 @@
-import FootlightTesting
 import Foundation
 import Media
 import NIOCore
 import NIOPosix
 import RTMP
+import TestSupport
 import Testing
 
-/// The nginx of this machine.
+/// The nginx installation of this machine.
 private enum Nginx {
     static let modulePath = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
     static let isInstalled =
-        ChildProcess.exists("ffmpeg") && FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")
+        TestProcess.exists("ffmpeg") && FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")
         && FileManager.default.fileExists(atPath: modulePath)
 }
 
-@Suite("With nginx and its RTMP module on the other side", .enabled(if: Nginx.isInstalled), .serialized)
+@Suite("Interoperability with nginx-rtmp", .enabled(if: TestRun.isFull), .enabled(if: Nginx.isInstalled), .serialized)
 struct NginxTests {
-    /// A port that was free a moment ago.
+    /// Returns a port that was free a moment ago.
     private func freePort(_ group: any EventLoopGroup) async throws -> Int {
         let channel = try await ServerBootstrap(group: group).bind(host: "127.0.0.1", port: 0).get()
         let port = channel.localAddress?.port ?? 0
@@ -36,9 +36,9 @@ struct NginxTests {
         """
     }
 
-    @Test("nginx pushes a stream to the server, and our player plays one from nginx")
+    @Test("receives a stream pushed by nginx, and our player plays one from nginx")
     func pushAndPlay() async throws {
-        let relay = Relay()
+        let relay = RelayDelegate()
         let directory = FileManager.default.temporaryDirectory.appending(path: "footlight-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -47,10 +47,10 @@ struct NginxTests {
             let file = directory.appending(path: "nginx.conf")
             try configuration(directory: directory.path, port: port, target: server.port)
                 .write(to: file, atomically: true, encoding: .utf8)
-            let nginx = try ChildProcess("/usr/sbin/nginx", "-p", directory.path, "-c", file.path)
+            let nginx = try TestProcess("/usr/sbin/nginx", "-p", directory.path, "-c", file.path)
             defer { nginx.stop() }
             try await FreePort.waitUntilListening(port)
-            let encoder = try ChildProcess(
+            let encoder = try TestProcess(
                 "ffmpeg",
                 "-hide_banner",
                 "-loglevel",
@@ -82,9 +82,9 @@ struct NginxTests {
             let pushed = await relay.packets.wait { $0.count(where: \.isVideo) > 40 }
             #expect(relay.publishes.values.map(\.name) == ["sk_pushed"])
             #expect(pushed.contains { $0.content == .videoConfiguration(.h264) })
-            #expect(pushed.contains { $0.content == .sound(.aac) })
+            #expect(pushed.contains { $0.content == .audio(.aac) })
 
-            let packets = Recorder<MediaPacket>()
+            let packets = ValueRecorder<MediaPacket>()
             let player = RTMPPlayer(
                 url: "rtmp://127.0.0.1:\(port)/live/source",
                 group: group,
@@ -102,9 +102,9 @@ struct NginxTests {
         }
     }
 
-    @Test("our publisher publishes to nginx, which hands on what it got")
+    @Test("publishes to nginx, which forwards the stream")
     func publish() async throws {
-        let relay = Relay()
+        let relay = RelayDelegate()
         let directory = FileManager.default.temporaryDirectory.appending(path: "footlight-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -113,31 +113,31 @@ struct NginxTests {
             let file = directory.appending(path: "nginx.conf")
             try configuration(directory: directory.path, port: port, target: server.port)
                 .write(to: file, atomically: true, encoding: .utf8)
-            let nginx = try ChildProcess("/usr/sbin/nginx", "-p", directory.path, "-c", file.path)
+            let nginx = try TestProcess("/usr/sbin/nginx", "-p", directory.path, "-c", file.path)
             defer { nginx.stop() }
             try await FreePort.waitUntilListening(port)
-            let shelf = PacketShelf([.aacConfiguration(data: [0x11, 0x88], timestamp: 0)])
+            let source = QueuedPacketSource([.aacConfiguration(data: [0x11, 0x88], timestamp: 0)])
             let connection = RTMPPublishConnection(
                 url: "rtmp://127.0.0.1:\(port)/live/source",
-                source: shelf,
+                source: source,
                 group: group
             )
             connection.start()
-            _ = await shelf.started.wait { !$0.isEmpty }
-            // nginx begins to push with the first publisher, and what came before is not handed on.
+            _ = await source.started.wait { !$0.isEmpty }
+            // nginx starts to push with the first publisher and does not forward earlier packets.
             _ = await relay.publishes.wait { !$0.isEmpty }
             for index in 0..<50 {
-                shelf.put(.aacFrame(data: [UInt8](repeating: UInt8(index), count: 64), timestamp: Int64(index) * 21))
+                source.put(.aacFrame(data: [UInt8](repeating: UInt8(index), count: 64), timestamp: Int64(index) * 21))
                 connection.wake()
                 try await Task.sleep(for: .milliseconds(10))
             }
             connection.finish()
-            #expect(await shelf.ends.wait { !$0.isEmpty }.map(\.isFinished) == [true])
-            let sounds = await relay.packets.wait { $0.count { $0.content == .sound(.aac) } > 40 }
-                .filter { $0.content == .sound(.aac) }
-            #expect(sounds.count > 40)
+            #expect(await source.ends.wait { !$0.isEmpty }.map(\.isFinished) == [true])
+            let audio = await relay.packets.wait { $0.count { $0.content == .audio(.aac) } > 40 }
+                .filter { $0.content == .audio(.aac) }
+            #expect(audio.count > 40)
             let known = Set((0..<50).map { [0xAF, 1] + [UInt8](repeating: UInt8($0), count: 64) })
-            #expect(sounds.allSatisfy { known.contains($0.bytes) })
+            #expect(audio.allSatisfy { known.contains($0.bytes) })
         }
     }
 }

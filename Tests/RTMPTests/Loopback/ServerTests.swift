@@ -1,21 +1,22 @@
 import Media
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import RTMP
 
-@Suite("The server on loopback", .serialized)
+@Suite("RTMP server", .enabled(if: TestRun.isFull), .serialized)
 struct ServerTests {
     private func hevcPublisher() -> Peer {
         var peer = Peer.publishing()
         peer.message(9, ByteBuffer(bytes: [0x90] + Array("hvc1".utf8) + [1, 2]), streamID: 1)
-        for index in 0..<200 { peer.picture(UInt32(index)) }
+        for index in 0..<200 { peer.video(UInt32(index)) }
         return peer
     }
 
-    @Test("a refused publisher hears why before the connection closes, even while it keeps sending")
+    @Test("sends the refusal status before closing, even while the publisher keeps sending")
     func refusedByReceiver() async throws {
-        let relay = Relay { packet in
+        let relay = RelayDelegate { packet in
             if case .videoConfiguration(let codec) = packet.content, codec != .h264 {
                 return .publishRejected("\(codec.rawValue) is not supported")
             }
@@ -33,9 +34,9 @@ struct ServerTests {
         #expect(relay.packets.values.isEmpty)
     }
 
-    @Test("a refused key is answered after its delay, and nothing is read meanwhile")
+    @Test("answers a refused key after its delay and reads nothing meanwhile")
     func refusedKey() async throws {
-        let relay = Relay(refusal: .publishBadName("No such key."), refusalDelay: .milliseconds(300))
+        let relay = RelayDelegate(refusal: .publishBadName("No such key."), refusalDelay: .milliseconds(300))
         try await withServer(relay) { server, group in
             let peer = try await RawPeer(port: server.port, group: group)
             let start = ContinuousClock.now
@@ -47,11 +48,11 @@ struct ServerTests {
         #expect(relay.ended.values.isEmpty)
     }
 
-    @Test("a refused player hears StreamNotFound")
+    @Test("refuses a player with StreamNotFound")
     func refusedPlayer() async throws {
-        let relay = Relay(refusal: .playStreamNotFound("No such room."))
+        let relay = RelayDelegate(refusal: .playStreamNotFound("No such room."))
         try await withServer(relay) { server, group in
-            let ends = Recorder<String>()
+            let ends = ValueRecorder<String>()
             let player = RTMPPlayer(
                 url: "rtmp://127.0.0.1:\(server.port)/live/room",
                 group: group,
@@ -63,13 +64,13 @@ struct ServerTests {
         }
     }
 
-    @Test("a publisher that is replaced is told so, and its receiver hears of it once")
+    @Test("notifies a replaced publisher and its receiver once")
     func replaced() async throws {
-        let relay = Relay()
+        let relay = RelayDelegate()
         try await withServer(relay) { server, group in
             let peer = try await RawPeer(port: server.port, group: group)
             var bytes = Peer.publishing()
-            bytes.picture(0, isKey: true)
+            bytes.video(0, isKey: true)
             try await peer.send(bytes.bytes)
             _ = await relay.packets.wait { !$0.isEmpty }
             let connection = try #require(relay.publisherConnections.first)
@@ -80,9 +81,9 @@ struct ServerTests {
         #expect(relay.ended.values == [.replaced])
     }
 
-    @Test("how a stream ended: closed, deleted, protocol broken, server gone")
+    @Test("reports how a stream ended: closed, deleted, protocol violation or shutdown")
     func endings() async throws {
-        let relay = Relay()
+        let relay = RelayDelegate()
         try await withServer(relay) { server, group in
             let closing = try await RawPeer(port: server.port, group: group)
             try await closing.send(Peer.publishing().bytes)
@@ -113,9 +114,9 @@ struct ServerTests {
         }
     }
 
-    @Test("deadlines: no handshake, a slow one, no publish, and a dead publisher")
+    @Test("closes connections at the deadlines of the handshake, of publish and of pings")
     func deadlines() async throws {
-        let relay = Relay()
+        let relay = RelayDelegate()
         var limits = RTMPLimits()
         limits.handshakeTimeout = .milliseconds(1500)
         limits.preAuthTimeout = .milliseconds(3000)
@@ -127,23 +128,23 @@ struct ServerTests {
             try await slow.send(ByteBuffer(repeating: 3, count: 1000))
             let idle = try await RawPeer(port: server.port, group: group)
             try await idle.send(Peer.connected().bytes)
-            let ghost = try await RawPeer(port: server.port, group: group)
-            try await ghost.send(Peer.publishing().bytes)
+            let dead = try await RawPeer(port: server.port, group: group)
+            try await dead.send(Peer.publishing().bytes)
             #expect(await silent.isClosed(within: 6))
             #expect(await slow.isClosed(within: 6))
             #expect(await idle.isClosed(within: 6))
-            #expect(await ghost.isClosed(within: 6))
+            #expect(await dead.isClosed(within: 6))
             #expect(relay.ended.values == [.timedOut])
         }
     }
 
-    @Test("a viewer of a still program that answers nothing is gone after three pings; others stay")
-    func stillViewer() async throws {
+    @Test("closes a viewer without progress after three unanswered pings and keeps other peers")
+    func idleViewer() async throws {
         var limits = RTMPLimits()
         limits.viewerPingInterval = .milliseconds(100)
         var playing = Peer.connected()
         playing.command("play", 2, .null, "room", streamID: 1)
-        let audience = Relay(taken: 0)
+        let audience = RelayDelegate(sentBytes: 0)
         try await withServer(audience, limits: limits) { server, group in
             let host = try await RawPeer(port: server.port, group: group)
             try await host.send(Peer.publishing().bytes)
@@ -164,9 +165,9 @@ struct ServerTests {
         }
     }
 
-    @Test("connections that neither publish nor play are counted, by address and in all")
+    @Test("limits connections that neither publish nor play, per address")
     func admission() async throws {
-        let relay = Relay()
+        let relay = RelayDelegate()
         var limits = RTMPLimits()
         limits.preAuthConnectionsPerClient = 2
         try await withServer(relay, limits: limits) { server, group in
@@ -187,31 +188,31 @@ struct ServerTests {
         }
     }
 
-    @Test("a peer that asks and never reads is not read from any more, and goes on when it reads")
-    func deaf() async throws {
-        let relay = Relay(sid: "v-1")
+    @Test("suspends reading from a peer that does not read its responses, and resumes when it does")
+    func nonReadingPeer() async throws {
+        let relay = RelayDelegate(sid: "v-1")
         var limits = RTMPLimits()
         limits.highWaterMark = 64 << 10
         try await withServer(relay, limits: limits) { server, group in
             let first = Peer.publishing()
             var questions = Peer()
             for number in 0..<500 { questions.command("FCSubscribe", Double(number), .null) }
-            let peer = try DeafPeer(
+            let peer = try NonReadingPeer(
                 port: server.port,
                 first: Array(first.bytes.readableBytesView),
                 repeating: Array(questions.bytes.readableBytesView)
             )
             _ = await relay.publishes.wait { $0.count == 1 }
-            // Each question has an answer five times as long, of which the systems' buffers take some.
-            let taken = try await peer.sendUntilStuck(atMost: 8 << 20)
-            #expect(taken < 4 << 20, "\(taken) bytes")
-            #expect(try await peer.converse(bytes: 128 << 10, within: 10))
+            // Each command has a response five times as long, part of which the socket buffers hold.
+            let sentBytes = try await peer.sendUntilBlocked(atMost: 8 << 20)
+            #expect(sentBytes < 4 << 20, "\(sentBytes) bytes")
+            #expect(try await peer.exchange(bytes: 128 << 10, within: 10))
         }
     }
 
-    @Test("a session id reaches the player, and media the player's chunks")
+    @Test("sends the session ID to the player")
     func sessionID() async throws {
-        let relay = Relay(sid: "v-42")
+        let relay = RelayDelegate(sid: "v-42")
         try await withServer(relay) { server, group in
             let peer = try await RawPeer(port: server.port, group: group)
             var bytes = Peer.connected()

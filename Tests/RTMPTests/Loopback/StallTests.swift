@@ -4,14 +4,15 @@ import Media
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import RTMP
 
-/// One host whose media is played to everybody, and other publishers whose media goes nowhere.
+/// Plays one host's media to all viewers and discards that of other publishers.
 private final class Program: RTMPServerDelegate {
     private let viewers = Mutex<[RTMPConnection]>([])
-    let sounds = Atomic<Int>(0)
+    let audioPackets = Atomic<Int>(0)
 
     func publish(_ request: PublishRequest, on connection: RTMPConnection) -> EventLoopFuture<PublishVerdict> {
         connection.eventLoop.makeSucceededFuture(.accept(Host(program: self, isOnAir: request.name == "host")))
@@ -32,7 +33,7 @@ private final class Program: RTMPServerDelegate {
 
         func receive(_ packet: MediaPacket) throws(RTMPStatus) {
             guard isOnAir else {
-                program.sounds.add(1, ordering: .relaxed)
+                program.audioPackets.add(1, ordering: .relaxed)
                 return
             }
             var chunks = ByteBuffer()
@@ -60,7 +61,7 @@ private final class Program: RTMPServerDelegate {
     }
 }
 
-/// The longest step of a clock from one moment to the next.
+/// Measures the longest step of a clock between consecutive samples.
 private final class LongestStep: Sendable {
     private let state = Mutex((last: 0.0, longest: 0.0, moments: 0))
 
@@ -74,8 +75,8 @@ private final class LongestStep: Sendable {
 
     var moments: Int { state.withLock { $0.moments } }
 
-    /// Seconds since the last call.
-    func take() -> Double {
+    /// Returns the longest step in seconds since the last call.
+    func reset() -> Double {
         state.withLock { state in
             defer { state.longest = 0 }
             return state.longest
@@ -83,9 +84,9 @@ private final class LongestStep: Sendable {
     }
 }
 
-@Suite("A crowd of peers that flood the server", .serialized)
+@Suite("Fairness between flooding peers and others", .enabled(if: TestRun.isFull), .serialized)
 struct StallTests {
-    /// Bytes to play or publish, and a flood behind them.
+    /// Returns the bytes of a peer followed by large aggregates.
     private func flood(from first: Peer, _ body: ByteBuffer, times: Int) -> ByteBuffer {
         var peer = first
         peer.setChunkSize(4 << 20)
@@ -99,10 +100,10 @@ struct StallTests {
         return Peer.aggregate(of: 20, call, bytes: (4 << 20) - 100)
     }
 
-    /// What a viewer had to wait at most, in seconds.
+    /// The longest interruption of a viewer in seconds.
     ///
-    /// `gap` is the longest time without a packet, and `work` the longest processor time of the event loop between two of
-    /// its turns: the gap is longer where other processes had the processor meanwhile.
+    /// `gap` is the longest time without a packet, and `work` the longest CPU time of the event loop between two timer
+    /// ticks. The gap is longer if other processes used the processor.
     private struct Stall: CustomStringConvertible {
         let gap: Double
         let work: Double
@@ -110,26 +111,26 @@ struct StallTests {
         var description: String { "gap \(Int(gap * 1e4) / 10) ms, work \(Int(work * 1e4) / 10) ms" }
     }
 
-    @Test("leaves nothing behind: what strangers sent before they left waits for no turn", .timeLimit(.minutes(1)))
-    func leavers() async throws {
+    @Test("discards the remaining input of peers that have disconnected", .timeLimit(.minutes(1)))
+    func disconnectedPeers() async throws {
         let serverGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let clients = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let program = Program()
         let server = try await RTMPServer.start(host: "127.0.0.1", port: 0, group: serverGroup, delegate: program)
         for _ in 0..<40 {
-            let stranger = try await RawPeer(port: server.port, group: clients)
-            // Messages of one byte: each has the header of the one before, and no content.
+            let peer = try await RawPeer(port: server.port, group: clients)
+            // Messages of one byte: each has a type-3 header and no payload.
             var bytes = Peer.connected().bytes
             bytes.writeBytes([6, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0])
             bytes.writeRepeatingByte(0xC6, count: 60_000)
-            try await stranger.send(bytes)
-            try await stranger.close()
+            try await peer.send(bytes)
+            try await peer.close()
         }
         #expect(try await eventually { server.connectionCount == 0 })
-        // At most one turn is left of each, of the thousand that it would have needed.
+        // At most one turn of each peer's thousand is processed.
         let loop = serverGroup.next()
         let isEmpty = try await eventually(within: .seconds(3)) {
-            try await loop.submit { TurnQueue.current(of: loop).count }.get() == 0
+            try await loop.submit { TurnScheduler.current(of: loop).count }.get() == 0
         }
         #expect(isEmpty)
         await server.shutdown()
@@ -137,7 +138,7 @@ struct StallTests {
         try await serverGroup.shutdownGracefully()
     }
 
-    @Test("takes nothing from a viewer on the same event loop: no turn of 50 ms")
+    @Test("keeps event loop turns below 50 ms for other viewers")
     func viewerGap() async throws {
         let serverGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let clients = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -147,7 +148,7 @@ struct StallTests {
         try await host.send(Peer.publishing("host").bytes)
         let gap = LongestStep()
         let work = LongestStep()
-        func stall() -> Stall { Stall(gap: gap.take(), work: work.take()) }
+        func stall() -> Stall { Stall(gap: gap.reset(), work: work.reset()) }
         let period = TimeAmount.milliseconds(5)
         let watch = serverGroup.next().scheduleRepeatedTask(initialDelay: period, delay: period) { _ in
             var time = timespec()
@@ -165,9 +166,9 @@ struct StallTests {
         let sending = Task {
             var time: UInt32 = 0
             while !Task.isCancelled {
-                var picture = Peer()
-                picture.picture(time, isKey: true)
-                try await host.send(picture.bytes)
+                var frame = Peer()
+                frame.video(time, isKey: true)
+                try await host.send(frame.bytes)
                 time += 10
                 try await Task.sleep(for: .milliseconds(10))
             }
@@ -187,26 +188,26 @@ struct StallTests {
         for player in players { #expect(await player.isClosed(within: 10)) }
         let duringPlayers = stall()
 
-        // Publishers, who may send aggregates: of 100,000 sounds each, and commands that are answered.
-        let sounds = Peer.aggregate(of: 8, ByteBuffer(bytes: [0xAF, 1, 9]), bytes: 1 << 20)
+        // Publishers, who may send aggregates: 100,000 audio messages each, and commands that require responses.
+        let audio = Peer.aggregate(of: 8, ByteBuffer(bytes: [0xAF, 1, 9]), bytes: 1 << 20)
         var asking = Peer.publishing("asking")
         for number in 0..<10_000 { asking.command("FCSubscribe", Double(number), .null) }
         var publishers: [RawPeer] = []
         for _ in 0..<2 {
             let publisher = try await RawPeer(port: server.port, group: clients)
             publishers.append(publisher)
-            try await publisher.send(flood(from: .publishing("loud"), sounds, times: 2))
+            try await publisher.send(flood(from: .publishing("loud"), audio, times: 2))
             let other = try await RawPeer(port: server.port, group: clients)
             publishers.append(other)
             try await other.send(asking.bytes)
         }
         let expected = 4 * ((1 << 20) / 18)
         let deadline = MonotonicTime.now().advanced(seconds: 60)
-        while program.sounds.load(ordering: .relaxed) < expected, MonotonicTime.now() < deadline {
+        while program.audioPackets.load(ordering: .relaxed) < expected, MonotonicTime.now() < deadline {
             try await Task.sleep(for: .milliseconds(20))
         }
         let duringPublishers = stall()
-        #expect(program.sounds.load(ordering: .relaxed) == expected)
+        #expect(program.audioPackets.load(ordering: .relaxed) == expected)
         print("quiet: \(quiet); players: \(duringPlayers); publishers: \(duringPublishers)")
         #expect(duringPlayers.work < 0.05, "\(duringPlayers)")
         #expect(duringPublishers.work < 0.05, "\(duringPublishers)")

@@ -1,10 +1,11 @@
 import Media
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import RTMP
 
-@Suite("What a server session grants its peer")
+@Suite("Peer limits of a server session", .enabled(if: TestRun.isFull))
 struct PeerLimitTests {
     private var call: ByteBuffer {
         var payload = ByteBuffer()
@@ -12,7 +13,7 @@ struct PeerLimitTests {
         return payload
     }
 
-    @Test("an aggregate from a player ends the connection, whatever is in it", arguments: [8, 9, 18, 20] as [UInt8])
+    @Test("rejects an aggregate from a player, whatever its messages", arguments: [8, 9, 18, 20] as [UInt8])
     func aggregateOfPlayer(type: UInt8) {
         var peer = Peer.playing()
         peer.message(22, Peer.aggregate(of: type, call, bytes: 2000), streamID: 1)
@@ -21,7 +22,7 @@ struct PeerLimitTests {
         #expect(run.violation == RTMPViolation("an aggregate from a peer that does not publish"))
     }
 
-    @Test("a command or control message in a publisher's aggregate ends the connection unanswered")
+    @Test("rejects command and control messages inside a publisher's aggregate")
     func commandsInAggregate() {
         for type in [1, 2, 3, 4, 5, 6, 15, 17, 20, 22, 77] as [UInt8] {
             var peer = Peer.publishing()
@@ -35,7 +36,7 @@ struct PeerLimitTests {
         }
     }
 
-    @Test("a small message of a large aggregate does not keep it alive")
+    @Test("copies a small message of a large aggregate")
     func aggregateSlices() throws {
         var peer = Peer.publishing(chunkSize: 60_000)
         peer.message(22, Peer.aggregate(of: 8, ByteBuffer(bytes: [0xAF, 1, 9]), bytes: 50_000), streamID: 1)
@@ -44,7 +45,7 @@ struct PeerLimitTests {
         #expect(try #require(run.packets.first).body.storageCapacity < 256)
     }
 
-    @Test("a peer that does not publish announces at most 64 KiB, a publisher 4 MiB", arguments: [8, 9, 22] as [UInt8])
+    @Test("limits announced lengths to 64 KiB, and to 4 MiB while publishing", arguments: [8, 9, 22] as [UInt8])
     func announcedLengths(type: UInt8) {
         func header(_ length: Int) -> ByteBuffer {
             var bytes = ByteBuffer(bytes: [6, 0, 0, 0])
@@ -52,11 +53,11 @@ struct PeerLimitTests {
             bytes.writeBytes([type, 1, 0, 0, 0])
             return bytes
         }
-        for stranger in [Peer.connected(), Peer.playing()] {
-            var run = SessionRun(stranger.bytes)
+        for peer in [Peer.connected(), Peer.playing()] {
+            var run = SessionRun(peer.bytes)
             run.feed(header(65_536))
             #expect(run.violation == nil)
-            run = SessionRun(stranger.bytes)
+            run = SessionRun(peer.bytes)
             run.feed(header(65_537))
             #expect(run.violation == RTMPViolation("a message of 65537 bytes, type \(type)"))
         }
@@ -71,7 +72,7 @@ struct PeerLimitTests {
         #expect(run.violation != nil)
     }
 
-    @Test("a second connect ends the connection of whoever sends it")
+    @Test("rejects a second connect")
     func secondConnect() {
         for first in [Peer.connected(), Peer.playing(), Peer.publishing()] {
             var peer = first
@@ -82,7 +83,7 @@ struct PeerLimitTests {
         }
     }
 
-    @Test("a player may send 64 KiB a minute, and what it sent before it played is part of them")
+    @Test("limits a player to 64 KiB per minute, including bytes sent before playback")
     func playingBytes() {
         var run = SessionRun(Peer.playing().bytes)
         var pings = Peer()
@@ -96,10 +97,10 @@ struct PeerLimitTests {
         #expect(run.violation == nil)
         run.now = run.now.advanced(seconds: 30)
         run.feed(pings.bytes, step: 256)
-        #expect(run.violation == RTMPViolation("too much for a player to say"))
+        #expect(run.violation == RTMPViolation("too many bytes from a player"))
     }
 
-    @Test("playing again and again does not give a player more to say")
+    @Test("does not reset the byte limit when playback restarts")
     func playingAgain() {
         var run = SessionRun(Peer.playing().bytes)
         var again = Peer()
@@ -110,22 +111,22 @@ struct PeerLimitTests {
         #expect(run.plays.count < 900)
     }
 
-    @Test("what players say in an hour of 50 Mbit/s, with an acknowledgement every 250 kB, is granted")
-    func talkativePlayer() {
+    @Test("accepts an hour of acknowledgements at 50 Mbit/s, one per 250 kB")
+    func acknowledgements() {
         var run = SessionRun(Peer.playing().bytes)
-        var saying = Peer()
-        for _ in 0..<25 { saying.message(3, ByteBuffer(integer: UInt32(1)), chunkStream: 2) }
-        saying.message(4, ByteBuffer(bytes: [0, 3, 0, 0, 0, 1, 0, 0, 0x0B, 0xB8]), chunkStream: 2)
-        saying.message(4, ByteBuffer(bytes: [0, 7, 1, 2, 3, 4]), chunkStream: 2)
-        saying.command("pause", 5, .null, .boolean(true), 0, streamID: 1)
+        var messages = Peer()
+        for _ in 0..<25 { messages.message(3, ByteBuffer(integer: UInt32(1)), chunkStream: 2) }
+        messages.message(4, ByteBuffer(bytes: [0, 3, 0, 0, 0, 1, 0, 0, 0x0B, 0xB8]), chunkStream: 2)
+        messages.message(4, ByteBuffer(bytes: [0, 7, 1, 2, 3, 4]), chunkStream: 2)
+        messages.command("pause", 5, .null, .boolean(true), 0, streamID: 1)
         for _ in 0..<3600 {
             run.now = run.now.advanced(seconds: 1)
-            run.feed(saying.bytes)
+            run.feed(messages.bytes)
         }
         #expect(run.violation == nil)
     }
 
-    @Test("a flood of pings or commands is handled turn by turn, each with bounded answers, and none is left out")
+    @Test("processes a flood of pings or commands in turns with bounded responses, without omitting any")
     func turns() {
         var pings = Peer.publishing()
         for _ in 0..<3000 { pings.message(4, ByteBuffer(bytes: [0, 6, 1, 2, 3, 4]), chunkStream: 2) }
@@ -139,7 +140,7 @@ struct PeerLimitTests {
         run = SessionRun(Peer.publishing().bytes)
         run.feed(commands.bytes)
         #expect(run.pauses >= 9)
-        #expect(run.largestOutput < RTMPLimits().turnAnswerBytes + 1000)
+        #expect(run.largestOutput < RTMPLimits().turnResponseBytes + 1000)
         #expect(run.answers(to: 1009).count == 1)
 
         var large = Peer()
@@ -153,8 +154,8 @@ struct PeerLimitTests {
         #expect(run.answers(to: 19).count == 1)
     }
 
-    @Test("an aggregate of very many sounds is handled turn by turn")
-    func manySounds() {
+    @Test("processes an aggregate of many audio messages in turns")
+    func manyAudioMessages() {
         var peer = Peer.publishing(chunkSize: 60_000)
         peer.message(22, Peer.aggregate(of: 8, ByteBuffer(bytes: [0xAF, 1, 9]), bytes: 40_000), streamID: 1)
         let run = SessionRun(peer.bytes)

@@ -1,10 +1,11 @@
 import Media
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import RTMP
 
-@Suite("A server session and a player")
+@Suite("Server session with a player", .enabled(if: TestRun.isFull))
 struct PlayTests {
     private func player() -> Peer {
         var peer = Peer.connected()
@@ -16,7 +17,7 @@ struct PlayTests {
         return peer
     }
 
-    @Test("stream begin, reset, start and sample access come in that order", arguments: [1, Int.max])
+    @Test("sends stream begin, reset, start and sample access in this order", arguments: [1, Int.max])
     func order(step: Int) throws {
         let run = SessionRun(player().bytes, step: step)
         #expect(run.plays.map(\.name) == ["room"])
@@ -33,7 +34,7 @@ struct PlayTests {
         #expect(run.answers(to: 4).map { $0.argument(0)?.object?["sid"] } == ["v-7"])
     }
 
-    @Test("what a player calls itself goes with what it asks for; one that says nothing has no name")
+    @Test("reports the player's flashVer as its client name, or nil")
     func name() {
         var peer = Peer.connected(["app": "live", "tcUrl": "rtmp://host/live", "flashVer": "LNX 10,0,32,18"])
         peer.command("play", 4, .null, "room", streamID: 1)
@@ -41,13 +42,13 @@ struct PlayTests {
         #expect(SessionRun(player().bytes).plays.map(\.clientName) == [nil])
     }
 
-    @Test("pause, seek and the like are answered and change nothing; media from a player is ignored")
+    @Test("answers pause and seek without effect and ignores media from a player")
     func noOperations() {
         var peer = player()
         peer.command("pause", 5, .null, .boolean(true), 0, streamID: 1)
         peer.command("seek", 6, .null, 0, streamID: 1)
         peer.command("receiveAudio", 0, .null, .boolean(false), streamID: 1)
-        peer.picture(0)
+        peer.video(0)
         peer.command("play", 7, .null, "other", streamID: 1)
         let run = SessionRun(peer.bytes)
         #expect(run.answers(to: 5).map(\.name) == ["_result"])
@@ -57,7 +58,7 @@ struct PlayTests {
         #expect(run.statusCodes.last == "NetStream.Play.Failed")
     }
 
-    @Test("a player that closes its stream may play again")
+    @Test("allows a player to play again after closing its stream")
     func playAgain() {
         var peer = player()
         peer.command("deleteStream", 0, .null, 1)
@@ -67,11 +68,11 @@ struct PlayTests {
         #expect(run.plays.map(\.name) == ["room", "other"])
     }
 
-    @Test("the end of a program is told with stream end and unpublish notify, and nothing is taken after it")
+    @Test("ends playback with stream EOF and unpublish notify and ignores further input")
     func unpublished() {
         var run = SessionRun(player().bytes)
         run.session.refuse(.playUnpublishNotify)
-        run.takeOutput()
+        run.drainOutput()
         #expect(run.statusCodes.last == "NetStream.Play.UnpublishNotify")
         #expect(run.replies.contains { $0.type == 4 && $0.payload.getInteger(at: 0) == UInt16(1) })
         var more = Peer()
@@ -80,19 +81,19 @@ struct PlayTests {
         #expect(run.plays.count == 1)
     }
 
-    @Test("only a peer that can reconnect is asked to")
+    @Test("requests a reconnect only from peers that support it")
     func reconnect() {
         var run = SessionRun(player().bytes)
         run.session.requestReconnect("restart")
-        run.takeOutput()
+        run.drainOutput()
         #expect(!run.statusCodes.contains("NetConnection.Connect.ReconnectRequest"))
         var able = SessionRun(Peer.connected(["app": "live", "capsEx": 1]).bytes)
         able.session.requestReconnect("restart")
-        able.takeOutput()
+        able.drainOutput()
         #expect(able.statusCodes == ["NetConnection.Connect.ReconnectRequest"])
     }
 
-    @Test("our player and our server agree from the first byte to the last", arguments: [1, 999, Int.max])
+    @Test("plays to our player from the handshake to the end", arguments: [1, 999, Int.max])
     func ourPlayer(step: Int) throws {
         let address = try #require(RTMPAddress("rtmp://127.0.0.1:1935/live/room?token=t"))
         var player = PlaySession(address: address)
@@ -100,7 +101,7 @@ struct PlayTests {
         var packets: [MediaPacket] = []
         var isStarted = false
         var ending: RTMPStatus?
-        func give(_ bytes: ByteBuffer) throws {
+        func deliver(_ bytes: ByteBuffer) throws {
             var rest = bytes
             while let part = rest.readSlice(length: min(step, rest.readableBytes)), part.readableBytes > 0 {
                 try player.receive(part)
@@ -114,7 +115,7 @@ struct PlayTests {
             }
         }
         for _ in 0..<6 {
-            if let output = player.takeOutput() {
+            if let output = player.drainOutput() {
                 try server.session.receive(output, at: server.now)
                 while let event = try server.session.next() {
                     if case .play(let request) = event {
@@ -123,20 +124,20 @@ struct PlayTests {
                     }
                 }
             }
-            if let output = server.session.takeOutput() { try give(output) }
+            if let output = server.session.drainOutput() { try deliver(output) }
         }
         #expect(isStarted)
         var chunks = ByteBuffer()
-        let body = Peer.pictureBody(1, isKey: true, length: 150_000)
-        let picture = try #require(MediaPacket(videoBody: body, timestamp: 0x1_0000_0010))
-        ViewerChunks.write(picture, to: &chunks)
-        #expect(chunks.readableBytes == ViewerChunks.size(of: picture))
-        try give(chunks)
+        let body = Peer.videoBody(1, isKey: true, length: 150_000)
+        let frame = try #require(MediaPacket(videoBody: body, timestamp: 0x1_0000_0010))
+        ViewerChunks.write(frame, to: &chunks)
+        #expect(chunks.readableBytes == ViewerChunks.size(of: frame))
+        try deliver(chunks)
         #expect(packets.map(\.body) == [body])
         #expect(packets.first?.timestamp == 0x10)
         server.session.refuse(.playUnpublishNotify)
-        let farewell = server.session.takeOutput()
-        try give(try #require(farewell))
+        let last = server.session.drainOutput()
+        try deliver(try #require(last))
         #expect(ending?.code == "NetStream.Play.UnpublishNotify")
     }
 }

@@ -1,12 +1,13 @@
 import Media
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import RTMP
 
-@Suite("A server session and a publisher")
+@Suite("Server session with a publisher")
 struct PublishTests {
-    /// A complete short stream: configuration, pictures and sound with chunk sizes in between.
+    /// A complete short stream: configurations, audio and video with changes of the chunk size.
     private func stream() -> Peer {
         var peer = Peer.publishing()
         var metadata = ByteBuffer()
@@ -14,17 +15,17 @@ struct PublishTests {
         peer.message(18, metadata, streamID: 1, chunkStream: 4)
         peer.message(9, ByteBuffer(bytes: [0x17, 0, 0, 0, 0, 1, 100, 0, 31]), streamID: 1)
         peer.message(8, ByteBuffer(bytes: [0xAF, 0, 0x12, 0x10]), streamID: 1, chunkStream: 4)
-        peer.picture(0, isKey: true, length: 5000)
-        peer.sound(5)
+        peer.video(0, isKey: true, length: 5000)
+        peer.audio(5)
         peer.setChunkSize(4096)
-        peer.picture(40, length: 9000)
-        peer.sound(30)
+        peer.video(40, length: 9000)
+        peer.audio(30)
         peer.message(9, ByteBuffer(), timestamp: 60, streamID: 1)
-        peer.picture(80)
+        peer.video(80)
         return peer
     }
 
-    @Test("a stream is the same in whatever pieces it comes", arguments: [1, 2, 17, 1400, Int.max])
+    @Test("decodes a stream in reads of any size", arguments: [1, 2, 17, 1400, Int.max])
     func pieces(step: Int) throws {
         let run = SessionRun(stream().bytes, step: step)
         #expect(run.violation == nil)
@@ -33,12 +34,12 @@ struct PublishTests {
         let contents = run.packets.map(\.content)
         #expect(contents.prefix(3) == [.metadata, .videoConfiguration(.h264), .audioConfiguration(.aac)])
         #expect(run.packets.map(\.timestamp) == [0, 0, 0, 0, 5, 40, 30, 80])
-        #expect(run.packets[3].body == Peer.pictureBody(0, isKey: true, length: 5000))
-        #expect(run.packets[5].body == Peer.pictureBody(40, length: 9000))
+        #expect(run.packets[3].body == Peer.videoBody(0, isKey: true, length: 5000))
+        #expect(run.packets[5].body == Peer.videoBody(40, length: 9000))
         #expect(StreamMetadata(run.packets[0])?.width == 640)
     }
 
-    @Test("FFmpeg's order of calls gets its answers, the chunk size before anything long")
+    @Test("answers FFmpeg's command sequence, with the chunk size before long messages")
     func ffmpegOrder() throws {
         var peer = Peer.connected(["app": "live", "type": "nonprivate", "tcUrl": "rtmp://h/live"])
         peer.command("releaseStream", 2, .null, "sk_key")
@@ -58,7 +59,7 @@ struct PublishTests {
         #expect(run.statusCodes == ["NetStream.Publish.Start"])
     }
 
-    @Test("connect echoes the object encoding and answers enhanced RTMP")
+    @Test("echoes the object encoding in connect and declares enhanced RTMP")
     func connectAnswer() throws {
         let list: AMF0Value = .list(["av01", "hvc1"])
         var peer = Peer(bytes: Peer.handshake)
@@ -87,7 +88,7 @@ struct PublishTests {
         #expect(run.session.canReconnect)
     }
 
-    @Test("an AMF3 command is a zero byte and AMF0; AMF3 data likewise")
+    @Test("decodes AMF3 commands and data as a zero byte followed by AMF0")
     func amf3() {
         var peer = Peer.connected()
         var command = ByteBuffer(bytes: [0])
@@ -104,7 +105,7 @@ struct PublishTests {
     }
 
     @Test(
-        "stream and application names as encoders write them",
+        "parses stream and application names in the forms that encoders send",
         arguments: [
             ("live", "rtmp://h/live", "sk_key?token=a%2Fb&x", "live", "sk_key", ["token": "a/b", "x": ""]),
             ("live/?a=1", "rtmp://h/live/?a=1", "sk_key?a=2", "live", "sk_key", ["a": "2"]),
@@ -114,18 +115,18 @@ struct PublishTests {
             ("a/b", "rtmp://h/a/b", "sk_key.screen", "a/b", "sk_key.screen", [:]),
         ] as [(String, String, String, String, String, [String: String])]
     )
-    func names(app: String, url: String, name: String, wantedApp: String, wantedName: String, query: [String: String]) {
+    func names(app: String, url: String, name: String, parsedApp: String, parsedName: String, query: [String: String]) {
         var peer = Peer.connected(["app": .string(app), "tcurl": .string(url)])
         peer.command("publish", 2, .null, .string(name), streamID: 1)
         let run = SessionRun(peer.bytes)
-        #expect(run.publishes.first?.app == wantedApp)
-        #expect(run.publishes.first?.name == wantedName)
+        #expect(run.publishes.first?.app == parsedApp)
+        #expect(run.publishes.first?.name == parsedName)
         #expect(run.publishes.first?.query == query)
         #expect(run.publishes.first?.tcURL == url)
     }
 
     @Test(
-        "names that lead elsewhere are refused with a status",
+        "refuses unacceptable names with a status",
         arguments: [
             "..", "../x", "a/../b", "a b", "a\\b", "<x>", String(repeating: "a", count: 129), "", "ü", "a/b/c/d/e",
         ]
@@ -143,7 +144,7 @@ struct PublishTests {
         #expect(rejected.commands.map(\.name) == ["_error"])
     }
 
-    @Test("connect without a readable object, and publish before connect")
+    @Test("rejects connect without an object and publish before connect")
     func missingConnect() {
         var peer = Peer(bytes: Peer.handshake)
         peer.command("connect", 1, .null)
@@ -154,16 +155,16 @@ struct PublishTests {
     }
 
     @Test(
-        "a publisher that stops may publish again on the same connection",
+        "allows a publisher to publish again after ending its stream",
         arguments: ["FCUnpublish", "deleteStream", "closeStream"]
     )
     func republish(ending: String) {
         var peer = stream()
         peer.command(ending, 9, .null, "sk_key", streamID: 1)
-        peer.picture(120)
+        peer.video(120)
         peer.command("createStream", 10, .null)
         peer.command("publish", 11, .null, "sk_other", "live", streamID: 1)
-        peer.picture(7, isKey: true)
+        peer.video(7, isKey: true)
         let run = SessionRun(peer.bytes)
         #expect(run.streamsEnded == 1)
         #expect(run.publishes.map(\.name) == ["sk_key", "sk_other"])
@@ -171,18 +172,18 @@ struct PublishTests {
         #expect(run.statusCodes.contains("NetStream.Unpublish.Success"))
     }
 
-    @Test("a second publish on a connection that publishes is denied, and the first goes on")
+    @Test("denies a second publish and continues the first")
     func secondPublish() {
         var peer = stream()
         peer.command("publish", 9, .null, "sk_other", "live", streamID: 1)
-        peer.picture(120)
+        peer.video(120)
         let run = SessionRun(peer.bytes)
         #expect(run.publishes.count == 1)
         #expect(run.statusCodes.last == "NetStream.Publish.Denied")
         #expect(run.packets.last?.timestamp == 120)
     }
 
-    @Test("pings are answered; unknown and short control messages mean nothing")
+    @Test("answers pings and ignores unknown and short control messages")
     func control() {
         var peer = Peer.publishing()
         peer.message(4, ByteBuffer(bytes: [0, 6, 1, 2, 3, 4]), chunkStream: 2)
@@ -190,7 +191,7 @@ struct PublishTests {
         peer.message(4, ByteBuffer(bytes: [0]), chunkStream: 2)
         for type in [1, 2, 3, 5, 6] as [UInt8] { peer.message(type, ByteBuffer(bytes: [1, 2]), chunkStream: 2) }
         peer.message(77, ByteBuffer(bytes: [1]), chunkStream: 2)
-        peer.picture(1)
+        peer.video(1)
         let run = SessionRun(peer.bytes)
         #expect(run.violation == nil)
         #expect(run.packets.count == 1)
@@ -198,11 +199,11 @@ struct PublishTests {
         #expect(pongs.map { Array($0.payload.readableBytesView) } == [[0, 7, 1, 2, 3, 4]])
     }
 
-    @Test("bytes are acknowledged every half window, announced or not", arguments: [nil, 100_000] as [UInt32?])
+    @Test("acknowledges every half window, announced or default", arguments: [nil, 100_000] as [UInt32?])
     func acknowledgements(announced: UInt32?) throws {
         var peer = Peer.publishing(chunkSize: 60_000)
         if let announced { peer.message(5, ByteBuffer(integer: announced), chunkStream: 2) }
-        for index in 0..<60 { peer.picture(UInt32(index), length: 50_000) }
+        for index in 0..<60 { peer.video(UInt32(index), length: 50_000) }
         let run = SessionRun(peer.bytes, step: 10_000)
         let acknowledgements = run.replies.filter { $0.type == 3 }.compactMap(\.payload.number)
         let window = announced ?? 2_500_000
@@ -215,7 +216,7 @@ struct PublishTests {
         #expect(run.packets.count == 60)
     }
 
-    @Test("an aggregate comes apart with its own time first, the distances kept")
+    @Test("splits an aggregate with its own timestamp first and the offsets preserved")
     func aggregate() {
         var peer = Peer.publishing()
         var body = ByteBuffer()
@@ -238,37 +239,37 @@ struct PublishTests {
         #expect(run.packets[1].bytes == [0x27, 1, 0, 0, 0, 1, 2])
     }
 
-    @Test("timestamps pass the 32-bit wrap, step back, begin huge, and metadata at 0 does not disturb them")
+    @Test("unwraps timestamps across 32 bits and ignores metadata timestamps of 0")
     func timestamps() {
         var peer = Peer.publishing()
-        peer.picture(0xFFFF_FFD8, isKey: true)
+        peer.video(0xFFFF_FFD8, isKey: true)
         var metadata = ByteBuffer()
         metadata.writeAMF0(["onMetaData", .object([:])])
         peer.message(18, metadata, timestamp: 0, streamID: 1, chunkStream: 4)
-        peer.sound(0xFFFF_FFF0)
-        peer.picture(0)
-        peer.sound(7)
-        peer.picture(0xFFFF_FFF8)
-        peer.picture(40)
+        peer.audio(0xFFFF_FFF0)
+        peer.video(0)
+        peer.audio(7)
+        peer.video(0xFFFF_FFF8)
+        peer.video(40)
         let start: Int64 = 0xFFFF_FFD8
         let run = SessionRun(peer.bytes)
         #expect(run.packets.filter { $0.content != .metadata }.map { $0.timestamp - start } == [0, 24, 40, 47, 32, 80])
     }
 
-    @Test("a configuration that changes mid-stream comes through, and one that repeats")
+    @Test("forwards changed and repeated configurations")
     func configurationChange() {
         var peer = Peer.publishing()
         let records: [[UInt8]] = [[1, 100, 0, 31], [1, 100, 0, 31], [1, 77, 0, 40]]
         for (index, record) in records.enumerated() {
             peer.message(9, ByteBuffer(bytes: [0x17, 0, 0, 0, 0] + record), timestamp: UInt32(index), streamID: 1)
-            peer.picture(UInt32(index), isKey: true)
+            peer.video(UInt32(index), isKey: true)
         }
         let run = SessionRun(peer.bytes)
         let configurations = run.packets.filter { $0.content == .videoConfiguration(.h264) }
         #expect(configurations.map { Array($0.payload.readableBytesView) } == records)
     }
 
-    @Test("a codec that is named in metadata alone refuses nothing")
+    @Test("ignores codecs named in metadata only")
     func codecInMetadata() {
         var peer = Peer.publishing()
         var metadata = ByteBuffer()
@@ -276,14 +277,14 @@ struct PublishTests {
             "@setDataFrame", "onMetaData", .object(["videocodecid": "av01", "width": "x", "height": -5]),
         ])
         peer.message(18, metadata, streamID: 1)
-        peer.picture(0, isKey: true)
+        peer.video(0, isKey: true)
         let run = SessionRun(peer.bytes)
-        #expect(run.packets.map(\.content) == [.metadata, .picture(.h264, isKey: true, isDisposable: false)])
+        #expect(run.packets.map(\.content) == [.metadata, .video(.h264, isKey: true, isDisposable: false)])
         #expect(StreamMetadata(run.packets[0])?.width == nil)
         #expect(StreamMetadata(run.packets[0])?.height == nil)
     }
 
-    @Test("unreadable data is left out, an unreadable command ends the connection")
+    @Test("ignores unreadable data messages and rejects an unreadable command")
     func unreadable() {
         var peer = Peer.publishing()
         peer.message(18, ByteBuffer(bytes: [2, 0xFF]), streamID: 1)
@@ -291,7 +292,7 @@ struct PublishTests {
         var other = ByteBuffer()
         other.writeAMF0(["onTextData", .object(["text": "hi"])])
         peer.message(18, other, streamID: 1)
-        peer.picture(3)
+        peer.video(3)
         var run = SessionRun(peer.bytes)
         #expect(run.packets.map(\.timestamp) == [3])
         #expect(run.violation == nil)
@@ -301,17 +302,17 @@ struct PublishTests {
         #expect(run.violation != nil)
     }
 
-    @Test("before publish a peer may send 64 KiB and no more")
+    @Test("limits a peer to 64 KiB before publish")
     func preAuthBytes() {
         var peer = Peer.connected()
         for _ in 0..<40 { peer.message(18, ByteBuffer(repeating: 0, count: 2000), chunkStream: 4) }
-        #expect(SessionRun(peer.bytes, step: 1000).violation == RTMPViolation("too much before publish or play"))
+        #expect(SessionRun(peer.bytes, step: 1000).violation == RTMPViolation("too many bytes before publish or play"))
         #expect(SessionRun(Peer.publishing().bytes, step: 1000).violation == nil)
     }
 
-    @Test("with random damage a session never traps, and stays inside its budget", arguments: 0..<60)
+    @Test("processes randomly damaged input within its limits", arguments: 0..<60)
     func damage(seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var bytes = stream().bytes
         for _ in 0..<Int.random(in: 1...20, using: &random) {
             let index = Int.random(in: 1..<bytes.readableBytes, using: &random)

@@ -1,10 +1,10 @@
 import Stage
 import Testing
 
-@Suite("Where pictures and sounds are")
+@Suite("Asset references")
 struct AssetReferenceTests {
     @Test(
-        "A file of the room by its name, or an address on the web",
+        "accepts an asset name or an HTTP URL",
         arguments: [
             "asset:logo", "asset:A-b_9", "https://a.example/x.png", "HTTP://a.example:81/?q=%20", "http://[::1]/a",
         ]
@@ -16,7 +16,7 @@ struct AssetReferenceTests {
     }
 
     @Test(
-        "Nothing else is",
+        "rejects every other text",
         arguments: [
             "", "logo", "asset:", "asset:../key", "asset:a/b", "asset:a.png", "file:///etc/passwd", "https://",
             "https:///a", "https://:80/", "https://user:key@a.example/", "https://a.example/ä", "https://a b/",

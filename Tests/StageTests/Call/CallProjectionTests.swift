@@ -2,7 +2,7 @@ import Testing
 
 @testable import Stage
 
-@Suite("A call in the words of the four source systems")
+@Suite("Call states of the four source systems")
 struct CallProjectionTests {
     private static let lobby = LobbyInfo(callID: "studio")
 
@@ -19,14 +19,14 @@ struct CallProjectionTests {
         Row(phase: .idle, before: .initialized, after: .initialized, calling: .idle, room: .disconnected),
         Row(phase: .lobby(lobby), before: .initialized, after: .left, calling: .lobby(lobby), room: .disconnected),
         Row(
-            phase: .incoming(CallRun.invitation),
+            phase: .incoming(CallFixture.invitation),
             before: .initialized,
             after: .left,
-            calling: .incoming(CallRun.invitation),
+            calling: .incoming(CallFixture.invitation),
             room: .disconnected
         ),
         Row(
-            phase: .outgoing(CallRun.ring),
+            phase: .outgoing(CallFixture.ring),
             before: .initialized,
             after: .left,
             calling: .outgoing,
@@ -64,7 +64,7 @@ struct CallProjectionTests {
         }
     }
 
-    @Test("The states are spelled as in their source systems")
+    @Test("state names equal those of the source systems")
     func spelling() {
         #expect(CallState.allCases.map(\.rawValue) == ["initialized", "joining", "joined", "leaving", "left"])
         #expect(
@@ -75,18 +75,18 @@ struct CallProjectionTests {
 
     @Test("D1 D2 a new client is initialized, and after a failed join left, with the error")
     func failure() {
-        #expect(CallRun().machine.status == CallStatus())
-        let status = CallRun.left(.roomFull).machine.status
+        #expect(CallFixture().machine.status == CallStatus())
+        let status = CallFixture.left(.roomFull).machine.status
         #expect(status.callState == .left)
         #expect(status.callingState == .idle)
         #expect(status.error == .roomFull)
     }
 
-    @Test("T14 a call that was wished to end has no error, one that broke has")
+    @Test("T14 a requested end has no error, a failure has one")
     func errors() {
-        #expect(CallRun.left().machine.status.error == nil)
-        var kicked = CallRun.joined()
-        kicked.say(.sessionDisconnected(.roomCompleted))
+        #expect(CallFixture.left().machine.status.error == nil)
+        var kicked = CallFixture.joined()
+        kicked.send(.sessionDisconnected(.roomCompleted))
         #expect(kicked.machine.status.error?.code == 53118)
         for error in [StageError.callNotConnected, .callConnectionLost] {
             #expect([error.name, error.message, error.cause, error.solution].allSatisfy { !$0.isEmpty })

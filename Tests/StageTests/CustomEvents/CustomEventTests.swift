@@ -29,7 +29,7 @@ struct CustomEventTests {
         try directory.send(CustomEvent(type: type, data: data, sender: sender), to: "show", by: "operator")
     }
 
-    @Test("S15 readers get custom events in the order of all events, each with its own revision, and can replay them")
+    @Test("S15 readers receive custom events in order, each with its own revision, and can replay them")
     func order() async throws {
         let events = try directory.subscribe(room: "show", after: nil)
         let revision = try directory.room("show").revision
@@ -50,7 +50,7 @@ struct CustomEventTests {
         #expect(code { try send("late", "{}", ann) } == 53106)
     }
 
-    @Test("A custom event is in no record of the room, and in no snapshot")
+    @Test("a custom event is not stored and not in snapshots")
     func notStored() async throws {
         let before = try #require(directory.record(of: "show"))
         try send("poll", #"{"a":1}"#, ann)
@@ -85,7 +85,7 @@ struct CustomEventTests {
         #expect(code { try send("poll", "", ann) } == 3073)
     }
 
-    @Test("One sender has 10 events at once and 5 a second; beyond that it is refused with 429, and others are not")
+    @Test("a sender has a burst of 10 and 5 events a second, then 429, without limiting others")
     func rate() throws {
         let ben = try directory.join(room: "show", JoinRequest(identity: "ben", mode: .receiveOnly)).participant
         for _ in 0..<10 { try send("clap", "{}", ann) }
@@ -95,12 +95,12 @@ struct CustomEventTests {
         clock.advance(by: .seconds(1))
         for _ in 0..<5 { try send("clap", "{}", ann) }
         #expect(throws: StageError.tooManyEvents) { try send("clap", "{}", ann) }
-        // What was refused cost nothing.
+        // A refused event takes no token.
         clock.advance(by: .seconds(1))
         for _ in 0..<5 { try send("clap", "{}", ann) }
     }
 
-    @Test("All participants of a room together have 100 events at once and 50 a second, which holds up no operator")
+    @Test("all participants of a room share a burst of 100 and 50 events a second, without limiting operators")
     func crowd() throws {
         let crowd = try (0..<20).map { number in
             let name = "fan\(number)"
@@ -119,7 +119,7 @@ struct CustomEventTests {
         #expect(code { try send("clap", "{}", ann) } == 429)
     }
 
-    @Test("A participant who has left sends nothing")
+    @Test("refuses an event of a participant that left")
     func gone() throws {
         try directory.leave(room: "show", participant: "ann", reason: .left)
         #expect(code { try send("clap", "{}", ann) } == 53204)

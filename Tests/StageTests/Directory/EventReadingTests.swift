@@ -16,12 +16,12 @@ struct EventReadingTests {
         _ = try directory.join(room: "show", JoinRequest(identity: identity, mode: mode))
     }
 
-    /// Reads until the stream ends.
+    /// Returns all events until the stream ends.
     private func rest(of stream: AsyncStream<StageEvent>) async -> [StageEvent] {
         await stream.reduce(into: []) { $0.append($1) }
     }
 
-    @Test("The first event is a snapshot with the present revision, then comes what happens, then the end")
+    @Test("a stream starts with a snapshot of the current revision and ends with the room")
     func snapshotFirst() async throws {
         try join("ann", .sendAndReceive)
         let stream = try directory.events(room: "show", after: nil)
@@ -39,7 +39,7 @@ struct EventReadingTests {
         #expect(directory.readerCount == 0)
     }
 
-    @Test("A reader that comes back gets exactly what it missed, without a snapshot")
+    @Test("a returning reader receives exactly the missed events, without a snapshot")
     func replay() async throws {
         try join("ann", .sendAndReceive)
         try join("ben")
@@ -51,14 +51,14 @@ struct EventReadingTests {
         #expect(events.map(\.name) == [.layoutChanged, .participantJoined, .participantJoined, .roomEnded])
     }
 
-    @Test("A reader that missed nothing gets nothing but what comes")
+    @Test("a reader without missed events receives only new ones")
     func upToDate() async throws {
         let stream = try directory.events(room: "show", after: 1)
         try directory.end(room: "show")
         #expect(await rest(of: stream).map(\.name) == [.roomEnded])
     }
 
-    @Test("A reader that missed more than is remembered, or names a revision that never was, gets a snapshot")
+    @Test("a reader that missed evicted events, or names an unknown revision, receives a snapshot")
     func tooFarBehind() async throws {
         for number in 0..<9 { try join("p\(number)") }
         // Ten events happened; eight are remembered, so revision 2 is the oldest that can be continued from.
@@ -78,7 +78,7 @@ struct EventReadingTests {
         #expect(directory.readerCount == 0)
     }
 
-    @Test("A reader that does not read is cut off with a last word, and nobody else notices")
+    @Test("a stalled reader is disconnected with a final event, without affecting others")
     func slowReader() async throws {
         let slow = try directory.events(room: "show", after: nil)
         let quick = try directory.events(room: "show", after: nil)
@@ -90,7 +90,7 @@ struct EventReadingTests {
         }
         #expect(directory.readerCount == 1)
         let events = await rest(of: slow)
-        // The snapshot, ten waiting events, the one that found no place, and the last word.
+        // The snapshot, ten queued events, the one that overflowed, and the final event.
         #expect(events.count == 13)
         #expect(events.last?.payload == .sessionDisconnected(.readerTooSlow))
         #expect(events.dropLast().map(\.revision) == Array(1...12))
@@ -98,7 +98,7 @@ struct EventReadingTests {
         #expect(await iterator.next()?.name == .participantJoined)
     }
 
-    @Test("T17 the older session of an identity is told so, and its stream ends")
+    @Test("T17 the older session of an identity receives duplicateIdentity, and its stream ends")
     func duplicateIdentity() async throws {
         try join("ann", .sendAndReceive)
         let old = try directory.events(room: "show", after: nil, participant: "ann")
@@ -109,7 +109,7 @@ struct EventReadingTests {
         #expect(try directory.room("show").counts.hosts == 1)
     }
 
-    @Test("A participant's own stream ends when it leaves, an onlooker's goes on")
+    @Test("a participant's own stream ends when it leaves, an observer's goes on")
     func leaving() async throws {
         try join("ann")
         let own = try directory.events(room: "show", after: nil, participant: "ann")
@@ -128,8 +128,8 @@ struct EventReadingTests {
             if event.name == .heartbeat { Issue.record("observers have no use for heartbeats") }
         }
         let stream = try directory.subscribe(room: "show", after: nil)
-        directory.beat()
-        directory.beat()
+        directory.broadcastHeartbeat()
+        directory.broadcastHeartbeat()
         stream.cancel()
         let events = await rest(of: stream.events)
         #expect(events.map(\.name) == [.roomSnapshot, .heartbeat, .heartbeat])
@@ -148,25 +148,25 @@ struct EventReadingTests {
             _ = consume stream
         }
         #expect(directory.readerCount == 0)
-        let kept = try (0..<3).map { _ in try directory.subscribe(room: "show", after: nil) }
+        let subscriptions = try (0..<3).map { _ in try directory.subscribe(room: "show", after: nil) }
         let error = #expect(throws: StageError.self) { try directory.events(room: "show", after: nil) }
         #expect(error?.code == 53006)
-        for subscription in kept { subscription.cancel() }
+        for subscription in subscriptions { subscription.cancel() }
         #expect(directory.readerCount == 0)
     }
 
-    @Test("There is nothing to read of a room that is unknown or has ended, or as a participant who is not there")
+    @Test("refuses a stream of an unknown or ended room, or of an unknown participant")
     func refusals() throws {
         #expect(#expect(throws: StageError.self) { try directory.events(room: "x", after: nil) }?.code == 53106)
-        let stranger = #expect(throws: StageError.self) {
+        let unknown = #expect(throws: StageError.self) {
             try directory.events(room: "show", after: nil, participant: "zoe")
         }
-        #expect(stranger?.code == 53204)
+        #expect(unknown?.code == 53204)
         try directory.end(room: "show")
         #expect(#expect(throws: StageError.self) { try directory.events(room: "show", after: nil) }?.code == 53106)
     }
 
-    @Test("News of the livestream takes its place among the room's events")
+    @Test("livestream events are ordered among the room's events")
     func livestream() async throws {
         let stream = try directory.events(room: "show", after: nil)
         let output = OutputStatus(name: "yt", url: "rtmp://a/b", maskedStreamKey: "****wxyz", state: .connected)

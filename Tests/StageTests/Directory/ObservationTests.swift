@@ -6,7 +6,7 @@ import Testing
 struct ObservationTests {
     private let directory = RoomDirectory(pepper: [])
 
-    /// What an observer saw, in order.
+    /// Records the events of an observer, in order.
     private final class Record: Sendable {
         private let events = Mutex<[StageEvent]>([])
         private let isBusy = Mutex(false)
@@ -55,7 +55,7 @@ struct ObservationTests {
         #expect(record.all.isEmpty)
     }
 
-    @Test("An observer may call the directory; what follows comes after what it was called for")
+    @Test("an observer may call the directory, and the resulting events follow the current one")
     func reentrance() throws {
         let record = Record()
         let directory = directory

@@ -9,7 +9,7 @@ struct RoomDirectoryTests {
 
     init() {
         directory = RoomDirectory(
-            settings: StageSettings(maximumRooms: 3, keptEndedRooms: 2),
+            settings: StageSettings(maximumRooms: 3, maximumEndedRooms: 2),
             clock: clock,
             pepper: [1, 2, 3],
             startedAt: 1_000
@@ -75,7 +75,7 @@ struct RoomDirectoryTests {
         #expect(directory.rooms().map(\.name) == ["b", "c"])
     }
 
-    @Test("A host gets keys in clear once, nobody else gets any")
+    @Test("only a host receives keys in clear, once")
     func credentials() throws {
         _ = try directory.create(RoomSettings(name: "show"))
         let host = try directory.join(room: "show", JoinRequest(identity: "ann", mode: .sendAndReceive))
@@ -91,7 +91,7 @@ struct RoomDirectoryTests {
         #expect(!"\(try directory.room("show"))".contains(keys.streamKey))
     }
 
-    @Test("A stream key opens the stage for its host, and only as long as the host is one")
+    @Test("a stream key authorizes its host only while it is a host")
     func authorize() throws {
         let room = try directory.create(RoomSettings(name: "show"))
         let host = try directory.join(room: "show", JoinRequest(identity: "ann", mode: .sendAndReceive))
@@ -159,14 +159,14 @@ struct RoomDirectoryTests {
     func sweep() throws {
         _ = try directory.create(RoomSettings(name: "unused", unusedTimeout: 60))
         _ = try directory.create(RoomSettings(name: "used", emptyTimeout: 10))
-        // An encoder that never comes is waited for; a viewer would be let go.
+        // A host with an encoder alone is never removed; a viewer would be.
         _ = try directory.join(room: "used", JoinRequest(identity: "ann", mode: .sendAndReceive))
         clock.advance(by: .seconds(59))
         #expect(directory.sweep())
         #expect(directory.rooms().allSatisfy { $0.status == .inProgress })
         clock.advance(by: .seconds(1))
         try directory.leave(room: "used", participant: "ann", reason: .left)
-        // Nobody is left for whom a quarter of a second would matter.
+        // Without participants one sweep a second is enough.
         #expect(!directory.sweep())
         #expect(try directory.room("unused").status == .completed)
         #expect(try directory.room("used").status == .inProgress)
@@ -174,5 +174,71 @@ struct RoomDirectoryTests {
         directory.sweep()
         #expect(try directory.room("used").status == .completed)
         #expect(try directory.room("used").endedAt == 1_070)
+    }
+}
+
+@Suite("RoomDirectory layouts")
+struct RoomDirectoryLayoutTests {
+    private let directory = RoomDirectory(pepper: [1, 2, 3])
+
+    private func makeShow() throws {
+        _ = try directory.create(RoomSettings(name: "show"))
+        for identity in ["a", "b", "c"] {
+            _ = try directory.join(room: "show", JoinRequest(identity: identity, mode: .sendAndReceive))
+        }
+    }
+
+    @Test("a partial change keeps other settings, and a throwing one keeps all")
+    func change() throws {
+        try makeShow()
+        try directory.setLayout(room: "show", LayoutSettings(kind: .sidebar, theme: .dark))
+        let changed = try directory.setLayout(room: "show") { $0.gridSize = 2 }
+        #expect(changed.settings == LayoutSettings(kind: .sidebar, gridSize: 2, theme: .dark))
+        #expect(changed.tiles.count == 2)
+        #expect(try directory.layout(room: "show") == changed)
+        #expect(try directory.room("show").settings.layout == changed.settings)
+        let error = #expect(throws: StageError.self) {
+            try directory.setLayout(room: "show") { settings throws(StageError) in
+                settings.gridSize = 3
+                throw .invalidParameter("type", "must be one of GRID, SPOTLIGHT, SIDEBAR")
+            }
+        }
+        #expect(error?.code == 3073)
+        #expect(try directory.layout(room: "show") == changed)
+        #expect(#expect(throws: StageError.self) { try directory.setLayout(room: "none", .init()) }?.code == 53106)
+    }
+
+    @Test("a preview of the room's or other hosts changes nothing")
+    func preview() throws {
+        try makeShow()
+        let before = try directory.room("show")
+        let sidebar = LayoutSettings(kind: .sidebar)
+        let own = try directory.previewLayout(room: "show", settings: sidebar)
+        #expect(own.tiles.map(\.label) == ["a", "b", "c"])
+        #expect(own.tiles.map(\.rectangle) == SidebarLayout.rectangles(count: 3, width: 1280, height: 720))
+        let described = [
+            LayoutHost(sid: "x", label: "X", hasCamera: true),
+            LayoutHost(sid: "y", label: "Y", hasCamera: true, hasScreen: true),
+        ]
+        let other = try directory.previewLayout(room: "show", hosts: described)
+        #expect(other.tiles.map(\.participantSID) == ["y", "x"])
+        #expect(other.tiles.map(\.source) == [.screen, .camera])
+        #expect(try directory.room("show") == before)
+        #expect(try directory.setLayout(room: "show", sidebar) == own)
+    }
+
+    @Test("3073 a preview of too many hosts, of the same host twice or of a wrong grid is refused")
+    func refusedPreview() throws {
+        try makeShow()
+        let many = (0...50).map { LayoutHost(sid: "\($0)", label: "") }
+        let twice = [LayoutHost(sid: "x", label: "X"), LayoutHost(sid: "x", label: "Y")]
+        for hosts in [many, twice] {
+            let error = #expect(throws: StageError.self) { try directory.previewLayout(room: "show", hosts: hosts) }
+            #expect(error?.code == 3073 && error?.message.hasPrefix("hosts ") ?? false)
+        }
+        let error = #expect(throws: StageError.self) {
+            try directory.previewLayout(room: "show", settings: LayoutSettings(gridSize: 0))
+        }
+        #expect(error?.code == 3073 && error?.message.hasPrefix("grid_size ") ?? false)
     }
 }

@@ -43,7 +43,7 @@ struct SessionTests {
         )
     }
 
-    /// Time goes by, looked at as often as in the running gateway.
+    /// Advances the time, with sweeps as often as in the running gateway.
     private func wait(_ seconds: Double) {
         for _ in 0..<Int(seconds * 4) {
             clock.advance(by: .milliseconds(250))
@@ -55,7 +55,7 @@ struct SessionTests {
         await subscription.events.reduce(into: []) { $0.append($1) }
     }
 
-    @Test("A participant is connecting until its own stream opens, and without it for five seconds it is lost")
+    @Test("a participant is connecting until its own stream opens, and lost five seconds after it closed")
     func stream() async throws {
         let eve = try join("eve")
         #expect(eve.participant.status == .connecting)
@@ -77,7 +77,7 @@ struct SessionTests {
         #expect(try status("eve") == .reconnecting)
     }
 
-    @Test("A client that opens its stream again before its first heartbeat makes no event of a loss")
+    @Test("a stream reopened before the first heartbeat causes no loss event")
     func reopened() async throws {
         let onlooker = try directory.subscribe(room: "show", after: nil)
         let eve = try join("eve")
@@ -91,7 +91,7 @@ struct SessionTests {
         #expect(await rest(of: again).last?.payload == .sessionDisconnected(.roomCompleted))
     }
 
-    @Test("T12 T13 53002 a client that falls asleep is told when it wakes, and the stream that still lives as well")
+    @Test("T12 T13 53002 a timed out client receives 53002 on its stream and at its return")
     func timeOut() async throws {
         let eve = try join("eve")
         let own = try open(eve)
@@ -113,7 +113,7 @@ struct SessionTests {
         #expect(code { _ = try open(eve) } == 53002)
     }
 
-    @Test("A reconnect with the session is the join's answer again, without keys, and no join")
+    @Test("a reconnect returns the join's result without keys, and is no join")
     func reconnect() throws {
         let ann = try join("ann", .sendAndReceive)
         try directory.heartbeat(room: "show", participant: "ann", sessionID: ann.sessionID, audioLevel: -30)
@@ -129,7 +129,7 @@ struct SessionTests {
         #expect(try directory.authorizePublish(streamKey: #require(ann.credentials).streamKey).get().identity == "ann")
     }
 
-    @Test("T17 53205 the older of two with one identity is told, also when it only comes back later")
+    @Test("T17 53205 the older of two sessions receives 53205, also at a later return")
     func duplicate() async throws {
         let old = try join("eve")
         let stream = try open(old)
@@ -144,7 +144,7 @@ struct SessionTests {
         #expect(try directory.summary(of: "show").counts.receiveOnly == 1)
     }
 
-    @Test("53118 the end of a room is told to every session, and 53106 to who comes later")
+    @Test("53118 every session receives 53118 at the room's end, and 53106 later")
     func roomEnds() async throws {
         let eve = try join("eve")
         let own = try open(eve)
@@ -164,7 +164,7 @@ struct SessionTests {
         #expect(directory.readerCount == 0)
     }
 
-    @Test("53405 a host whose media never comes is told on its own stream")
+    @Test("53405 a host without media receives 53405 on its own stream")
     func mediaTimeOut() async throws {
         let ann = try join("ann", .sendAndReceive)
         let own = try open(ann)
@@ -204,9 +204,9 @@ struct SessionTests {
     }
 
     @Test("Name and metadata can be changed, within their limits")
-    func describe() throws {
+    func updateParticipant() throws {
         _ = try join("ann", .sendAndReceive)
-        let changed = try directory.describe(
+        let changed = try directory.updateParticipant(
             room: "show",
             participant: "ann",
             displayName: "Ann ☀️",
@@ -214,19 +214,24 @@ struct SessionTests {
         )
         #expect(changed.displayName == "Ann ☀️" && changed.metadata == #"{"team":"red"}"#)
         #expect(try directory.layout(room: "show").tiles.first?.label == "Ann ☀️")
-        let same = try directory.describe(room: "show", participant: "ann", displayName: "Ann ☀️")
+        let same = try directory.updateParticipant(room: "show", participant: "ann", displayName: "Ann ☀️")
         #expect(same.revision == changed.revision)
-        #expect(try directory.describe(room: "show", participant: "ann", displayName: " ").displayName == "ann")
+        #expect(
+            try directory.updateParticipant(room: "show", participant: "ann", displayName: " ").displayName == "ann"
+        )
         let long = "{\"a\":\"" + String(repeating: "x", count: 4096) + "\"}"
         for metadata in [long, "[]", "", "null"] {
-            #expect(code { _ = try directory.describe(room: "show", participant: "ann", metadata: metadata) } == 3073)
+            #expect(
+                code { _ = try directory.updateParticipant(room: "show", participant: "ann", metadata: metadata) }
+                    == 3073
+            )
         }
     }
 
-    @Test("T18 a join is answered with what really holds of its wishes")
+    @Test("T18 a join returns the effective call settings")
     func callSettings() throws {
-        let wish = CallSettings(isAudioOn: false, maximumBitrate: 50_000, width: 720, height: 1_280)
-        let request = JoinRequest(identity: "ann", mode: .sendAndReceive, callSettings: wish)
+        let preference = CallSettings(isAudioOn: false, maximumBitrate: 50_000, width: 720, height: 1_280)
+        let request = JoinRequest(identity: "ann", mode: .sendAndReceive, callSettings: preference)
         let settings = try directory.join(room: "show", request).callSettings
         #expect(settings.isAudioOn == false && settings.isVideoOn == true && settings.cameraPosition == .front)
         #expect(settings.maximumBitrate == 12_000 && settings.width == 720 && settings.height == 1_280)

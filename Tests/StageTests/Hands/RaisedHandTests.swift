@@ -22,7 +22,7 @@ struct RaisedHandTests {
     private var kinds: [HandChange.Kind] { log.hands.map(\.kind) }
 
     @discardableResult
-    private func raise(_ identity: String, timeout: Int = Hand.usualTimeout) throws -> Hand {
+    private func raise(_ identity: String, timeout: Int = Hand.defaultTimeout) throws -> Hand {
         try directory.raiseHand(room: "show", participant: identity, timeout: timeout).hand
     }
 
@@ -39,7 +39,7 @@ struct RaisedHandTests {
         }
     }
 
-    @Test("S15 the audience and those who only signal raise a hand, once; a host has nothing to ask for")
+    @Test("S15 audience and signalling-only participants raise a hand once; a host is refused")
     func raising() throws {
         let first = try directory.raiseHand(room: "show", participant: "eve", timeout: 60)
         #expect(first.isNew && first.hand.identity == "eve" && first.hand.sid.hasPrefix("HA"))
@@ -48,7 +48,7 @@ struct RaisedHandTests {
         let again = try directory.raiseHand(room: "show", participant: "eve", timeout: 600)
         #expect(!again.isNew && again.hand == first.hand)
         try raise("sid")
-        #expect(throws: StageError.hostsNeedNoHand) { try raise("ann") }
+        #expect(throws: StageError.hostCannotRaiseHand) { try raise("ann") }
         #expect(try directory.hands(in: "show").map(\.identity) == ["eve", "sid"])
         #expect(try directory.room("show").hands.map(\.identity) == ["eve", "sid"], "the snapshot has them")
         #expect(kinds == [.raised, .raised])
@@ -57,7 +57,7 @@ struct RaisedHandTests {
         #expect(code { try raise("eve", timeout: 3601) } == 3073)
     }
 
-    @Test("S15 V19 an accepted hand lets its participant come on stage by a change of its own mode, once, with a key")
+    @Test("S15 V19 an accepted hand permits its participant to become a host once")
     func accepting() throws {
         let hand = try raise("eve")
         #expect(code { _ = try promote("eve") } == 4065)
@@ -71,7 +71,7 @@ struct RaisedHandTests {
         _ = try directory.changeMode(room: "show", participant: "eve", to: .receiveOnly)
         #expect(code { _ = try promote("eve") } == 4065)
         #expect(kinds == [.raised, .accepted])
-        #expect(log.invitations.isEmpty, "nobody is called")
+        #expect(log.invitations.isEmpty, "no invitation is created")
     }
 
     @Test("The permission of an accepted hand is good for two minutes")
@@ -82,7 +82,7 @@ struct RaisedHandTests {
         #expect(code { _ = try promote("eve") } == 4065)
     }
 
-    @Test("max_hosts holds: no hand is accepted onto a full stage, and it stays up")
+    @Test("a hand is not accepted at max_hosts, and stays raised")
     func fullStage() throws {
         _ = try directory.join(room: "show", JoinRequest(identity: "ben", mode: .sendAndReceive))
         try raise("eve")
@@ -90,12 +90,12 @@ struct RaisedHandTests {
         #expect(try directory.hands(in: "show").count == 1)
         try directory.leave(room: "show", participant: "ben", reason: .left)
         _ = try directory.acceptHand(room: "show", hand: "eve", by: "ann")
-        // Somebody else takes the last place meanwhile.
+        // Another host takes the last slot meanwhile.
         _ = try directory.join(room: "show", JoinRequest(identity: "ben", mode: .sendAndReceive))
         #expect(code { _ = try promote("eve") } == 4010)
     }
 
-    @Test("A hand that nobody answers goes down at its time, once")
+    @Test("an unanswered hand expires once")
     func expiry() throws {
         try raise("eve", timeout: 10)
         try raise("sid", timeout: 60)
@@ -111,7 +111,7 @@ struct RaisedHandTests {
         try raise("eve")
     }
 
-    @Test("A hand is lowered and rejected by its sid or its participant's sid or identity, and may be raised again")
+    @Test("a hand is lowered and rejected by sid or identity, and may be raised again")
     func answers() throws {
         let hand = try raise("eve")
         try directory.lowerHand(room: "show", hand: hand.sid)
@@ -126,7 +126,7 @@ struct RaisedHandTests {
         #expect(code { _ = try promote("eve") } == 4065)
     }
 
-    @Test("A hand ends when its participant leaves, before that is told")
+    @Test("a hand is lowered before its participant's leave event")
     func leaving() throws {
         try raise("eve")
         try directory.leave(room: "show", participant: "eve", reason: .left)
@@ -135,7 +135,7 @@ struct RaisedHandTests {
         #expect(try directory.hands(in: "show").isEmpty)
     }
 
-    @Test("A hand ends when its participant comes on stage by another way, or accepts an invitation to")
+    @Test("a hand is lowered when its participant becomes a host or accepts an invitation to")
     func onStage() throws {
         try raise("eve")
         _ = try directory.changeMode(room: "show", participant: "eve", to: .sendAndReceive)
@@ -157,7 +157,7 @@ struct RaisedHandTests {
         #expect(try directory.hands(in: "show").count == 1)
     }
 
-    @Test("Who raises and lowers a hand again and again is refused with 429")
+    @Test("repeated raising is refused with 429")
     func rate() throws {
         for _ in 0..<10 {
             try raise("eve")
@@ -168,7 +168,7 @@ struct RaisedHandTests {
         try raise("eve")
     }
 
-    @Test("Somebody who is named like the sid of another neither hides that one's hand nor answers for it")
+    @Test("an identity equal to another's sid neither hides nor addresses that one's hand")
     func names() throws {
         let eve = try #require(try directory.room("show").participant("eve")).sid
         _ = try directory.join(room: "show", JoinRequest(identity: eve, mode: .receiveOnly))
@@ -181,7 +181,7 @@ struct RaisedHandTests {
         #expect(try directory.hands(in: "show").map(\.identity) == [eve])
     }
 
-    @Test("The end of a room takes the hands down with it")
+    @Test("the end of a room removes its hands")
     func roomEnds() throws {
         try raise("eve")
         try directory.end(room: "show")

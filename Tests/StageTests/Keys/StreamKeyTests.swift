@@ -28,13 +28,13 @@ struct StreamKeyTests {
         #expect(Base64URL.encode([0xFB, 0xFF, 0xFE]) == "-__-")
     }
 
-    @Test("What has not the shape of a key is none", arguments: ["", "sk_", "stream", "sk_0123abcd", "sk_ä123abc_"])
+    @Test("rejects malformed keys", arguments: ["", "sk_", "stream", "sk_0123abcd", "sk_ä123abc_"])
     func wrongShape(text: String) {
         #expect(StreamKey(text) == nil)
         #expect(StreamKey(StreamKey().text + "x") == nil)
     }
 
-    @Test("The ring knows a key by its digest alone, and every changed character is wrong")
+    @Test("the keyring verifies a key by its digest, and rejects any changed character")
     func ring() throws {
         var ring = StreamKeyring(pepper: pepper)
         let owner = StreamKeyring.Owner(roomSID: "RM1", participantSID: "PA1")
@@ -63,13 +63,13 @@ struct StreamKeyTests {
     @Test("The comparison finds a difference in any byte, and in the length")
     func comparison() {
         let digest = StreamKey().digest(pepper: pepper)
-        #expect(StreamKey.isSame(digest, digest))
+        #expect(StreamKey.isEqualInConstantTime(digest, digest))
         for index in digest.indices {
             var other = digest
             other[index] ^= 1
-            #expect(!StreamKey.isSame(digest, other))
+            #expect(!StreamKey.isEqualInConstantTime(digest, other))
         }
-        #expect(!StreamKey.isSame(digest, Array(digest.dropLast())))
+        #expect(!StreamKey.isEqualInConstantTime(digest, Array(digest.dropLast())))
     }
 
     @Test("Revoked keys are unknown, by participant and by room")

@@ -2,7 +2,7 @@ import Foundation
 import Stage
 import Testing
 
-@Suite("What is seen beside the tiles")
+@Suite("Layout decoration")
 struct LayoutDecorationTests {
     private func refusal(_ change: (inout LayoutSettings) -> Void) -> String? {
         var settings = LayoutSettings()
@@ -73,7 +73,7 @@ struct LayoutDecorationTests {
         )
     }
 
-    @Test("Settings are stored and read back whole; of older ones what was not there yet has its default")
+    @Test("settings round-trip, and older ones decode with defaults")
     func stored() throws {
         let data = try JSONEncoder().encode(Self.full)
         #expect(try JSONDecoder().decode(LayoutSettings.self, from: data) == Self.full)

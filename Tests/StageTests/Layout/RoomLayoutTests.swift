@@ -12,7 +12,7 @@ struct RoomLayoutTests {
             replayedEvents: 16,
             at: 100
         )
-        _ = room.takeEvents()
+        _ = room.drainEvents()
     }
 
     private var onAir: [String] { room.layout.tiles.map(\.label) }
@@ -22,12 +22,12 @@ struct RoomLayoutTests {
         try room.join(JoinRequest(identity: identity, mode: mode), at: 101).sid
     }
 
-    /// The names of what happened since the last call.
+    /// The names of the events since the last call.
     private mutating func events() -> [StageEvent.Name] {
-        room.takeEvents().map(\.name)
+        room.drainEvents().map(\.name)
     }
 
-    @Test("V2 D17 only hosts have tiles, and what nobody sees is no change of the layout")
+    @Test("V2 D17 only hosts have tiles, and invisible changes cause no layout event")
     mutating func onlyHosts() throws {
         for identity in ["a", "b", "c"] { try join(identity) }
         _ = events()
@@ -47,7 +47,7 @@ struct RoomLayoutTests {
         #expect(room.view.participant("v")?.position == 0 && room.view.participant("a")?.position == nil)
     }
 
-    @Test("Each command tells of the layout once at most, and last")
+    @Test("each command publishes the layout at most once, and last")
     mutating func once() throws {
         for identity in ["a", "b", "c", "d"] { try join(identity) }
         _ = events()
@@ -69,7 +69,7 @@ struct RoomLayoutTests {
         }
     }
 
-    @Test("A new arrangement is told, the same one again is not, and a wrong one changes nothing")
+    @Test("a new layout is published, an equal one is not, and an invalid one changes nothing")
     mutating func settings() throws {
         try join("a")
         try join("b")
@@ -88,7 +88,7 @@ struct RoomLayoutTests {
         #expect(#expect(throws: StageError.self) { try room.setLayout(sidebar, at: 106) }?.code == 53106)
     }
 
-    @Test("T17 whoever comes back under the same identity has the place of before, on air and in the queue")
+    @Test("T17 a rejoining identity keeps its position, visible or hidden")
     mutating func duplicate() throws {
         for identity in ["a", "b", "c", "d", "e"] { try join(identity) }
         try join("b")
@@ -97,32 +97,32 @@ struct RoomLayoutTests {
         #expect(onAir == ["a", "d", "c"])
     }
 
-    @Test("V24 the floor and pins of the room decide who is large")
+    @Test("V24 the dominant speaker and pins select the large tile")
     mutating func speakerAndPins() throws {
         let sids = try ["a", "b", "c", "d"].map { try join($0) }
         try room.setLayout(LayoutSettings(kind: .sidebar, gridSize: 3), at: 102)
         _ = events()
         for tenth in 0..<10 {
-            room.hear([AudioLevel(participantSID: sids[3], level: -20)], at: 103 + Double(tenth) / 10)
+            room.updateLevels([AudioLevel(participantSID: sids[3], level: -20)], at: 103 + Double(tenth) / 10)
         }
         room.announceLayout(at: 104)
         #expect(onAir.first == "d" && onAir.count == 3)
         #expect(events().last == .layoutChanged)
         _ = room.pins.pin(sids[1], .camera, by: .stage, at: 105)
         room.announceLayout(at: 105)
-        #expect(onAir.first == "d", "the floor goes before a pin")
+        #expect(onAir.first == "d", "the dominant speaker precedes a pin")
         _ = room.pins.pin(sids[2], .camera, by: .participant(sids[0]), at: 106)
         try room.setLayout(LayoutSettings(kind: .spotlight, priority: .pin), at: 106)
         #expect(onAir == ["b"], "a pin for one view is not the program's")
     }
 
-    @Test("Who falls silent gives the only place back to who is pinned, with nobody's command")
+    @Test("a silent speaker's tile returns to the pinned host")
     mutating func silence() throws {
         let sids = try ["a", "b"].map { try join($0) }
         try room.setLayout(LayoutSettings(gridSize: 1), at: 102)
         _ = room.pins.pin(sids[0], .camera, by: .stage, at: 102)
         for tenth in 0..<10 {
-            room.hear([AudioLevel(participantSID: sids[1], level: -20)], at: 103 + Double(tenth) / 10)
+            room.updateLevels([AudioLevel(participantSID: sids[1], level: -20)], at: 103 + Double(tenth) / 10)
         }
         room.announceLayout(at: 104)
         #expect(onAir == ["b"])
@@ -132,18 +132,18 @@ struct RoomLayoutTests {
         #expect(events().contains(.layoutChanged))
     }
 
-    @Test("Places outlive a restart")
+    @Test("placements survive a restart")
     mutating func restart() throws {
         for identity in ["a", "b", "c", "d"] { try join(identity) }
         _ = try room.leave("a", reason: .left, at: 102)
         #expect(onAir == ["d", "b", "c"])
         let restored = Room(restoring: room.record(keys: []), replayedEvents: 16, at: 200)
         #expect(restored.layout.tiles.map(\.label) == ["d", "b", "c"])
-        #expect(restored.roomLayout.places == room.roomLayout.places)
+        #expect(restored.roomLayout.placements == room.roomLayout.placements)
     }
 
     @Test(
-        "L14 hosts without a tile take turns with those who have one, and who is called up stays",
+        "L14 hidden hosts rotate in, and prioritized hosts stay",
         arguments: [
             (LayoutSettings.Kind.grid, 3, "abcde", ["abc", "ade", "bdc", "bea"]),
             (.sidebar, 12, "abcdefg", ["abcde", "abcfg", "adefg", "adebc"]),
@@ -161,15 +161,15 @@ struct RoomLayoutTests {
         _ = room.sweep(at: 100)
         for (turn, names) in shown.enumerated() {
             let now = 100 + Double(turn) * 10
-            _ = room.takeEvents()
+            _ = room.drainEvents()
             _ = room.sweep(at: now)
             #expect(room.layout.tiles.map(\.label).joined() == names)
             let isChanged = turn > 0 && names != shown[turn - 1]
-            #expect(room.takeEvents().contains { $0.name == .layoutChanged } == isChanged)
+            #expect(room.drainEvents().contains { $0.name == .layoutChanged } == isChanged)
             _ = room.sweep(at: now + 9.9)
-            #expect(room.takeEvents().isEmpty)
+            #expect(room.drainEvents().isEmpty)
         }
-        // They are where they were after a restart, and a pinned one has a place in every turn.
+        // Placements survive a restart, and a pinned host is visible in every rotation.
         let record = room.record(keys: [])
         #expect(record.settings.layout.rotation == 10)
         room = Room(restoring: record, replayedEvents: 16, at: 200)

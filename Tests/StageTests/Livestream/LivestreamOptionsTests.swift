@@ -2,9 +2,9 @@ import Testing
 
 @testable import Stage
 
-@Suite("What may be asked of a livestream")
+@Suite("Livestream options")
 struct LivestreamOptionsTests {
-    @Test("D36 nothing asked for means 1920x1080 at 30, 5000 and 128 kb/s, three hours, five idle minutes")
+    @Test("D36 the defaults are 1920x1080 at 30, 5000 and 128 kb/s, three hours, five idle minutes")
     func defaults() throws {
         let options = LivestreamOptions()
         try options.validate()
@@ -30,7 +30,7 @@ struct LivestreamOptionsTests {
     }
 
     @Test(
-        "D36 the video rate grows with the pixels and with the rate of pictures, inside of its bounds",
+        "D36 the video bitrate grows with pixels and frame rate within its bounds",
         arguments: [
             (1920, 1080, 60, 7500), (1280, 720, 60, 4500), (1280, 720, 45, 3800), (1280, 720, 15, 3000),
             (1080, 1920, 30, 5000), (960, 540, 30, 2200), (1600, 900, 30, 3900), (320, 180, 30, 300),
@@ -45,7 +45,7 @@ struct LivestreamOptionsTests {
     }
 
     @Test(
-        "D36 what is out of bounds is refused with the field's name",
+        "D36 rejects values out of bounds with the field's name",
         arguments: [
             ("width", LivestreamOptions(width: 1281)), ("height", LivestreamOptions(height: 721)),
             ("width", LivestreamOptions(width: 1922)), ("height", LivestreamOptions(height: 0)),
@@ -71,7 +71,7 @@ struct LivestreamOptionsTests {
         try LivestreamOptions(videoBitrate: 10_000, audioBitrate: 320, minimumIdleTimeout: 86_400).validate()
     }
 
-    @Test("Only what was asked for must be what the room's program is")
+    @Test("only required values must match the room's program")
     func match() throws {
         let program = ProgramConfiguration()
         try LivestreamOptions().requireMatch(program)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Stage
 
-@Suite("What became of a program's pictures")
+@Suite("Mixer frame statistics")
 struct MixerFramesTests {
-    @Test("each picture is in the bucket of its time, those beyond all bounds in the last")
+    @Test("counts each frame in the bucket of its time, the last one beyond all bounds")
     func buckets() {
         var frames = MixerFrames()
         for time in [0.001, 0.002, 0.0021, 0.012, 5] { frames.insert(time) }
@@ -13,19 +13,19 @@ struct MixerFramesTests {
         #expect(abs(frames.seconds - 5.0171) < 1e-9)
     }
 
-    @Test("what nobody can have counted is not taken")
+    @Test("rejects implausible statistics")
     func refused() {
         let counts = MixerFrames().counts
         #expect(MixerFrames(counts: Array(counts.dropLast()), seconds: 1, lost: [:]) == nil)
         #expect(MixerFrames(counts: counts.map { _ in -1 }, seconds: 1, lost: [:]) == nil)
         #expect(MixerFrames(counts: counts, seconds: -1, lost: [:]) == nil)
         #expect(MixerFrames(counts: counts, seconds: .nan, lost: [:]) == nil)
-        let taken = MixerFrames(counts: counts, seconds: 0, lost: [.encode: 3, .compose: -1])
-        #expect(taken?.lost == [.encode: 3])
+        let accepted = MixerFrames(counts: counts, seconds: 0, lost: [.encode: 3, .compose: -1])
+        #expect(accepted?.lost == [.encode: 3])
     }
 
-    @Test("a room tells what its mixer said last, and nothing once that is gone")
-    func told() throws {
+    @Test("a room has the latest frame statistics until its mixer stops")
+    func latestReport() throws {
         let directory = RoomDirectory(settings: .init(), clock: SystemClock(), pepper: [1])
         _ = try directory.create(RoomSettings(name: "show"))
         var frames = MixerFrames()
@@ -37,7 +37,7 @@ struct MixerFramesTests {
         #expect(try directory.room("show").frames == nil)
     }
 
-    @Test("Counts that no mixer can have counted are not believed, so that their sum is a number")
+    @Test("rejects counts whose sum would overflow")
     func huge() {
         var counts = [Int](repeating: 1, count: MixerFrames.bounds.count + 1)
         #expect(MixerFrames(counts: counts, seconds: 1, lost: [:]) != nil)

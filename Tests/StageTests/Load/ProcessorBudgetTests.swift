@@ -3,84 +3,89 @@ import Testing
 
 @testable import Stage
 
-@Suite("Whether the machine has time for one more host")
+@Suite("Processor budget")
 struct ProcessorBudgetTests {
-    private typealias Show = ProcessorBudget.Show
-    private let two = ProcessorBudget(cores: 2, ceiling: 0.8)
+    private typealias RoomLoad = ProcessorBudget.RoomLoad
+    private let budget = ProcessorBudget(cores: 2, ceiling: 0.8)
 
     @Test("before anything is measured the model decides")
     func model() {
-        #expect(two.admitsHost(to: Show(hosts: 0), beside: []))
-        #expect(two.admitsHost(to: Show(hosts: 11), beside: []))
-        #expect(!two.admitsHost(to: Show(hosts: 13), beside: []))
-        let others = [Show(hosts: 4), Show(hosts: 4)]
-        #expect(!two.admitsHost(to: Show(hosts: 0), beside: others))
-        #expect(two.admitsHost(to: Show(hosts: 1), beside: [Show(hosts: 4)]))
+        #expect(budget.admitsHost(to: RoomLoad(hosts: 0), beside: []))
+        #expect(budget.admitsHost(to: RoomLoad(hosts: 11), beside: []))
+        #expect(!budget.admitsHost(to: RoomLoad(hosts: 13), beside: []))
+        let others = [RoomLoad(hosts: 4), RoomLoad(hosts: 4)]
+        #expect(!budget.admitsHost(to: RoomLoad(hosts: 0), beside: others))
+        #expect(budget.admitsHost(to: RoomLoad(hosts: 1), beside: [RoomLoad(hosts: 4)]))
     }
 
     @Test("rooms that cost less than the model says leave room for more, those that cost more for less")
     func measured() {
-        let cheap = Show(hosts: 4, measured: 0.35)
-        #expect(two.admitsHost(to: Show(hosts: 0), beside: [cheap, cheap, cheap]))
-        let dear = Show(hosts: 4, measured: 1.5)
-        #expect(!two.admitsHost(to: dear, beside: []))
-        #expect(!two.admitsHost(to: Show(hosts: 0), beside: [dear]))
-        #expect(two.admitsHost(to: Show(hosts: 2, measured: 1.2), beside: []))
+        let cheap = RoomLoad(hosts: 4, measured: 0.35)
+        #expect(budget.admitsHost(to: RoomLoad(hosts: 0), beside: [cheap, cheap, cheap]))
+        let expensive = RoomLoad(hosts: 4, measured: 1.5)
+        #expect(!budget.admitsHost(to: expensive, beside: []))
+        #expect(!budget.admitsHost(to: RoomLoad(hosts: 0), beside: [expensive]))
+        #expect(budget.admitsHost(to: RoomLoad(hosts: 2, measured: 1.2), beside: []))
     }
 
-    @Test("rooms with nobody on air cost nothing, large programs more than small ones")
+    @Test("rooms without hosts cost nothing, large programs more than small ones")
     func sizes() {
-        let idle = Array(repeating: Show(hosts: 0), count: 100)
-        #expect(two.admitsHost(to: Show(hosts: 0), beside: idle))
-        #expect(!two.admitsHost(to: Show(size: 2.25, hosts: 0), beside: [Show(size: 2.25, hosts: 2)]))
-        #expect(two.admitsHost(to: Show(size: 0.25, hosts: 0), beside: [Show(size: 0.25, hosts: 2)]))
+        let idle = Array(repeating: RoomLoad(hosts: 0), count: 100)
+        #expect(budget.admitsHost(to: RoomLoad(hosts: 0), beside: idle))
+        #expect(!budget.admitsHost(to: RoomLoad(size: 2.25, hosts: 0), beside: [RoomLoad(size: 2.25, hosts: 2)]))
+        #expect(budget.admitsHost(to: RoomLoad(size: 0.25, hosts: 0), beside: [RoomLoad(size: 0.25, hosts: 2)]))
     }
 
-    @Test("a tiny ceiling lets nobody in, and a measured nothing does not make hosts free")
+    @Test("a tiny ceiling admits no host, and a measured zero does not make hosts free")
     func tiny() {
-        #expect(!ProcessorBudget(cores: 2, ceiling: 0.01).admitsHost(to: Show(hosts: 0), beside: []))
-        let asleep = Show(hosts: 2, measured: 0)
-        #expect(!ProcessorBudget(cores: 1, ceiling: 0.05).admitsHost(to: asleep, beside: []))
+        #expect(!ProcessorBudget(cores: 2, ceiling: 0.01).admitsHost(to: RoomLoad(hosts: 0), beside: []))
+        let idleHosts = RoomLoad(hosts: 2, measured: 0)
+        #expect(!ProcessorBudget(cores: 1, ceiling: 0.05).admitsHost(to: idleHosts, beside: []))
     }
 
     @Test("hosts who were let in and do not send yet count, beside a mixer that says what it costs, too")
     func expected() {
-        #expect(two.admitsHost(to: Show(hosts: 0, expected: 11), beside: []))
-        #expect(!two.admitsHost(to: Show(hosts: 0, expected: 13), beside: []))
-        #expect(!two.admitsHost(to: Show(hosts: 0), beside: [Show(hosts: 0, expected: 12)]))
-        #expect(two.admitsHost(to: Show(hosts: 4, expected: 7, measured: 0.7), beside: []))
-        #expect(!two.admitsHost(to: Show(hosts: 4, expected: 9, measured: 0.7), beside: []))
+        #expect(budget.admitsHost(to: RoomLoad(hosts: 0, expected: 11), beside: []))
+        #expect(!budget.admitsHost(to: RoomLoad(hosts: 0, expected: 13), beside: []))
+        #expect(!budget.admitsHost(to: RoomLoad(hosts: 0), beside: [RoomLoad(hosts: 0, expected: 12)]))
+        #expect(budget.admitsHost(to: RoomLoad(hosts: 4, expected: 7, measured: 0.7), beside: []))
+        #expect(!budget.admitsHost(to: RoomLoad(hosts: 4, expected: 9, measured: 0.7), beside: []))
     }
 
     @Test("a program with nobody on air is coded, too; one that runs, or was counted with its hosts, costs no more")
     func programs() {
-        let dear = Show(hosts: 9, measured: 1.4)
-        #expect(two.admitsProgram(of: Show(hosts: 0), beside: []))
-        #expect(!two.admitsProgram(of: Show(hosts: 0), beside: [dear]))
-        #expect(!two.admitsProgram(of: Show(renditions: 2, hosts: 0), beside: [Show(hosts: 7)]))
-        #expect(two.admitsProgram(of: Show(hosts: 0), beside: [Show(hosts: 7)]))
-        #expect(two.admitsProgram(of: Show(hosts: 0, measured: 0.2), beside: [dear]))
-        #expect(two.admitsProgram(of: Show(hosts: 1), beside: [dear]))
-        #expect(two.admitsProgram(of: Show(hosts: 0, expected: 1), beside: [dear]))
-        #expect(!two.admitsProgram(of: Show(hosts: 0), beside: [Show(hosts: 9, measured: 0.9, level: 3)]))
+        let expensive = RoomLoad(hosts: 9, measured: 1.4)
+        #expect(budget.admitsProgram(of: RoomLoad(hosts: 0), beside: []))
+        #expect(!budget.admitsProgram(of: RoomLoad(hosts: 0), beside: [expensive]))
+        #expect(!budget.admitsProgram(of: RoomLoad(renditions: 2, hosts: 0), beside: [RoomLoad(hosts: 7)]))
+        #expect(budget.admitsProgram(of: RoomLoad(hosts: 0), beside: [RoomLoad(hosts: 7)]))
+        #expect(budget.admitsProgram(of: RoomLoad(hosts: 0, measured: 0.2), beside: [expensive]))
+        #expect(budget.admitsProgram(of: RoomLoad(hosts: 1), beside: [expensive]))
+        #expect(budget.admitsProgram(of: RoomLoad(hosts: 0, expected: 1), beside: [expensive]))
+        #expect(!budget.admitsProgram(of: RoomLoad(hosts: 0), beside: [RoomLoad(hosts: 9, measured: 0.9, level: 3)]))
     }
 
     @Test("renditions are coded, too")
     func renditions() {
-        #expect(two.admitsHost(to: Show(renditions: 1, hosts: 9), beside: []))
-        #expect(!two.admitsHost(to: Show(renditions: 3, hosts: 9), beside: []))
+        #expect(budget.admitsHost(to: RoomLoad(renditions: 1, hosts: 9), beside: []))
+        #expect(!budget.admitsHost(to: RoomLoad(renditions: 3, hosts: 9), beside: []))
     }
 
-    @Test("while pictures are left out nobody comes into that room, nor into others unless half of the budget is free")
-    func strained() {
-        let strained = Show(hosts: 4, measured: 0.7, level: 3)
-        #expect(!two.admitsHost(to: strained, beside: []))
-        #expect(two.admitsHost(to: Show(hosts: 0), beside: [strained]))
-        #expect(!two.admitsHost(to: Show(hosts: 1, measured: 0.2), beside: [strained]))
-        #expect(two.admitsHost(to: Show(hosts: 1, measured: 0.2), beside: [Show(hosts: 4, measured: 0.7, level: 2)]))
+    @Test("a degraded room admits no host, nor do others unless half of the budget is free")
+    func degraded() {
+        let degraded = RoomLoad(hosts: 4, measured: 0.7, level: 3)
+        #expect(!budget.admitsHost(to: degraded, beside: []))
+        #expect(budget.admitsHost(to: RoomLoad(hosts: 0), beside: [degraded]))
+        #expect(!budget.admitsHost(to: RoomLoad(hosts: 1, measured: 0.2), beside: [degraded]))
+        #expect(
+            budget.admitsHost(
+                to: RoomLoad(hosts: 1, measured: 0.2),
+                beside: [RoomLoad(hosts: 4, measured: 0.7, level: 2)]
+            )
+        )
     }
 
-    @Test("rooms full of hosts of whom none sends yet do not get around the budget; after a minute they count no more")
+    @Test("admitted hosts without media count for a minute")
     func withoutPublishing() throws {
         let clock = ManualClock()
         let directory = RoomDirectory(
@@ -97,7 +102,7 @@ struct ProcessorBudgetTests {
             }
         }
         #expect(admitted == 10)
-        // One who steps back makes room for another.
+        // A host that steps down frees budget for another.
         _ = try directory.changeMode(room: "room0", participant: "host0", to: .receiveOnly)
         _ = try directory.join(room: "room0", JoinRequest(identity: "guest", mode: .sendAndReceive))
         #expect(throws: StageError.self) {
@@ -116,7 +121,7 @@ struct ProcessorBudgetTests {
         _ = try directory.create(RoomSettings(name: "show"))
         _ = try directory.create(RoomSettings(name: "other"))
         let host = try directory.join(room: "show", JoinRequest(identity: "ann", mode: .sendAndReceive))
-        // Her mixer says what she costs; from then on there is nothing left.
+        // The mixer reports her cost, which leaves no budget.
         try directory.report(
             room: "show",
             MixerReport(entries: [], load: MixerLoad(level: 0, reason: nil, work: 0.9, cores: 0.44))

@@ -1,10 +1,11 @@
 import Stage
+import TestSupport
 import Testing
 
-@Suite("Who is shown in a client's view")
+@Suite("Visible participants of a client's view")
 struct CallParticipantsBuilderTests {
-    /// A view that goes on: every change is built and stabilized.
-    private struct Trace {
+    /// A view in which every change is built and stabilized.
+    private struct ViewSimulation {
         var builder: CallParticipantsBuilder
         var view: CallParticipants
 
@@ -45,7 +46,7 @@ struct CallParticipantsBuilderTests {
         builder.build().visible.compactMap { Int($0.id) }
     }
 
-    @Test("D17 a change of somebody who is not shown leaves what is shown equal")
+    @Test("D17 a change of a hidden participant leaves the visible ones equal")
     func hiddenChange() {
         var all = builder(limit: 2, joins: [true, true, true])
         let before = all.build()
@@ -93,7 +94,7 @@ struct CallParticipantsBuilderTests {
         #expect(all.speakerOrder == ["0"] && all.joinOrder == ["0"])
     }
 
-    @Test("D21 who was hidden becomes visible when a higher one leaves")
+    @Test("D21 a hidden participant becomes visible when a higher one leaves")
     func hiddenBecomesVisible() {
         var all = builder(limit: 1, joins: [true, true])
         #expect(visible(all) == [1])
@@ -103,25 +104,25 @@ struct CallParticipantsBuilderTests {
 
     @Test("D23 the golden trace: six places, seven with video")
     func goldenTrace() {
-        var trace = Trace(limit: 6)
-        for id in 1...6 { trace.upsert(id) }
-        #expect(trace.visible == [1, 2, 3, 4, 5, 6])
-        trace.upsert(7)
-        #expect(trace.visible == [7, 2, 3, 4, 5, 6])
-        trace.speak(1)
-        #expect(trace.visible == [7, 1, 3, 4, 5, 6])
-        trace.speak(2)
-        #expect(trace.visible == [7, 1, 2, 4, 5, 6])
-        trace.upsert(7, hasVideo: false)
-        #expect(trace.visible == [3, 1, 2, 4, 5, 6])
-        trace.speak(nil)
-        #expect(trace.visible == [3, 1, 2, 4, 5, 6])
-        trace.leave(2)
-        #expect(trace.visible == [3, 1, 7, 4, 5, 6])
-        trace.leave(5)
-        #expect(trace.visible == [3, 1, 7, 4, 6])
-        trace.upsert(7)
-        #expect(trace.visible == [3, 1, 7, 4, 6])
+        var simulation = ViewSimulation(limit: 6)
+        for id in 1...6 { simulation.upsert(id) }
+        #expect(simulation.visible == [1, 2, 3, 4, 5, 6])
+        simulation.upsert(7)
+        #expect(simulation.visible == [7, 2, 3, 4, 5, 6])
+        simulation.speak(1)
+        #expect(simulation.visible == [7, 1, 3, 4, 5, 6])
+        simulation.speak(2)
+        #expect(simulation.visible == [7, 1, 2, 4, 5, 6])
+        simulation.upsert(7, hasVideo: false)
+        #expect(simulation.visible == [3, 1, 2, 4, 5, 6])
+        simulation.speak(nil)
+        #expect(simulation.visible == [3, 1, 2, 4, 5, 6])
+        simulation.leave(2)
+        #expect(simulation.visible == [3, 1, 7, 4, 5, 6])
+        simulation.leave(5)
+        #expect(simulation.visible == [3, 1, 7, 4, 6])
+        simulation.upsert(7)
+        #expect(simulation.visible == [3, 1, 7, 4, 6])
     }
 
     @Test("D24 two orders that are agreed")
@@ -135,7 +136,7 @@ struct CallParticipantsBuilderTests {
         #expect(second.build().visible.map(\.hasVideo) == [true, true, true, false, false, false])
     }
 
-    @Test("An update of somebody unknown is a join, and a second join is an update")
+    @Test("an update of an unknown id is a join, and a second join is an update")
     func idempotence() {
         var all = builder(joins: [true, true])
         let before = all.build()
@@ -149,56 +150,60 @@ struct CallParticipantsBuilderTests {
         #expect(all.local.username == "Me" && all.build().count == 3)
     }
 
-    @Test("Whatever happens, everybody visible is there, once, and only as many as there is room for")
+    @Test("visible participants are present, unique and within the limit")
     func anyTrace() {
         var generator = SeededGenerator(seed: 16)
         for _ in 0..<40 {
-            var trace = Trace(limit: .random(in: 1...6, using: &generator))
+            var simulation = ViewSimulation(limit: .random(in: 1...6, using: &generator))
             var present: Set<Int> = []
             for _ in 0..<100 {
                 let id = Int.random(in: 0..<10, using: &generator)
-                let before = trace.visible
+                let before = simulation.visible
                 switch Int.random(in: 0..<4, using: &generator) {
                 case 0, 1:
-                    trace.upsert(id, hasVideo: .random(using: &generator))
+                    simulation.upsert(id, hasVideo: .random(using: &generator))
                     present.insert(id)
                 case 2:
-                    trace.leave(id)
+                    simulation.leave(id)
                     present.remove(id)
-                default: trace.speak(Bool.random(using: &generator) ? id : nil)
+                default: simulation.speak(Bool.random(using: &generator) ? id : nil)
                 }
-                #expect(trace.view.count == present.count + 1)
-                #expect(trace.visible.count == min(present.count, trace.builder.limit))
-                #expect(Set(trace.visible).count == trace.visible.count && present.isSuperset(of: trace.visible))
-                for (index, id) in before.enumerated() where index < trace.visible.count && trace.visible.contains(id) {
-                    #expect(trace.visible[index] == id, "somebody who could stay has moved")
+                #expect(simulation.view.count == present.count + 1)
+                #expect(simulation.visible.count == min(present.count, simulation.builder.limit))
+                #expect(
+                    Set(simulation.visible).count == simulation.visible.count
+                        && present.isSuperset(of: simulation.visible)
+                )
+                for (index, id) in before.enumerated()
+                where index < simulation.visible.count && simulation.visible.contains(id) {
+                    #expect(simulation.visible[index] == id, "a participant moved needlessly")
                 }
             }
         }
     }
 
-    @Test("D23 of those who never spoke the least recently visible gives way, not who joined first")
+    @Test("D23 of silent participants the least recently visible is replaced")
     func leastRecentlyVisible() {
         var all = CallParticipantsBuilder(local: CallParticipant(id: "me"), limit: 3)
         var view = all.build()
-        func look() -> Set<String> {
+        func refresh() -> Set<String> {
             view = view.stabilize(all.build())
-            all.noteShown(view.visible.map(\.id))
+            all.updateVisible(view.visible.map(\.id))
             return Set(view.visible.map(\.id))
         }
         for id in ["1", "2", "3", "4"] {
             all.upsert(CallParticipant(id: id, camera: .playable))
-            _ = look()
+            _ = refresh()
         }
-        #expect(look() == ["2", "3", "4"])
+        #expect(refresh() == ["2", "3", "4"])
         all.setActiveSpeaker("1")
-        #expect(look() == ["1", "3", "4"])
+        #expect(refresh() == ["1", "3", "4"])
         all.remove("1")
-        #expect(look() == ["2", "3", "4"], "the second came back into view")
+        #expect(refresh() == ["2", "3", "4"], "the second came back into view")
         all.upsert(CallParticipant(id: "5"))
-        #expect(look() == ["2", "3", "4"])
+        #expect(refresh() == ["2", "3", "4"])
         all.setActiveSpeaker("5")
-        #expect(look() == ["2", "4", "5"], "the third was in view for longest")
+        #expect(refresh() == ["2", "4", "5"], "the third was in view for longest")
     }
 
     @Test("D16 places that are to be empty are, who stays visible stays there, and the local one is shown always")
@@ -220,4 +225,67 @@ struct CallParticipantsBuilderTests {
         builder.emptyPlaces = [0, 1, 2, 3]
         #expect(builder.build().visible.isEmpty && builder.build().shown == [me] && builder.build().count == 5)
     }
+}
+
+@Suite("Participants of a call")
+struct CallParticipantsTests {
+    private static let local = CallParticipant(id: "local")
+
+    private func view(_ ids: [Int], hasVideo: Bool = false) -> CallParticipants {
+        let visible = ids.map { CallParticipant(id: "\($0)", camera: hasVideo ? .playable : .off) }
+        return CallParticipants(
+            local: Self.local,
+            remote: Dictionary(uniqueKeysWithValues: visible.map { ($0.id, $0) }),
+            visible: visible
+        )
+    }
+
+    private func stabilized(_ old: [Int], _ new: [Int]) -> [Int] {
+        view(old).stabilize(view(new)).visible.compactMap { Int($0.id) }
+    }
+
+    @Test("D16 counts all participants; the local one is never among the visible")
+    func count() {
+        var builder = CallParticipantsBuilder(local: Self.local)
+        #expect(builder.build().count == 1)
+        builder.upsert(CallParticipant(id: "a"))
+        builder.upsert(Self.local)
+        let view = builder.build()
+        #expect(view.count == 2)
+        #expect(view.visible.map(\.id) == ["a"])
+        #expect(view.remote.keys.sorted() == ["a"])
+        #expect(view == builder.build())
+    }
+
+    @Test("D22 stabilize keeps positions")
+    func vectors() {
+        #expect(stabilized([0, 1, 2], [1, 2, 3]) == [3, 1, 2])
+        #expect(stabilized([0, 1, 2], [3, 4, 0, 1, 2]) == [0, 1, 2, 3, 4])
+        #expect(stabilized([0, 1, 2, 3, 4], [1, 2, 3]) == [3, 1, 2])
+        #expect(stabilized([0, 1, 2], [2, 1, 0]) == [0, 1, 2])
+        #expect(stabilized([], [2, 1]) == [2, 1])
+        #expect(stabilized([2, 1], []) == [])
+    }
+
+    @Test("D22 values are the new ones")
+    func values() {
+        let stabilized = view([0, 1]).stabilize(view([1, 0], hasVideo: true))
+        #expect(stabilized.visible.map(\.id) == ["0", "1"])
+        #expect(stabilized.visible.map(\.hasVideo) == [true, true])
+        #expect(stabilized.remote == view([1, 0], hasVideo: true).remote)
+    }
+
+    @Test("D31 only what is playable is heard or seen", arguments: MediaState.all)
+    func mediaStates(state: MediaState) {
+        let isPlayable = state == .playable
+        #expect(CallParticipant(id: "a", mic: state).hasAudio == isPlayable)
+        #expect(CallParticipant(id: "a", camera: state).hasVideo == isPlayable)
+        let sharing = CallParticipant(id: "a", screen: state)
+        #expect(sharing.isSharingScreen == isPlayable && sharing.hasVideo == isPlayable)
+        #expect(CallParticipant(id: "a").username == "Guest")
+    }
+}
+
+extension MediaState {
+    fileprivate static let all: [MediaState] = [.blocked, .off, .receivable, .loading, .playable, .interrupted]
 }

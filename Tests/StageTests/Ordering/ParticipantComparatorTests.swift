@@ -1,4 +1,5 @@
 import Stage
+import TestSupport
 import Testing
 
 @Suite("Comparators of participants")
@@ -9,7 +10,7 @@ struct ParticipantComparatorTests {
         participants.sorted(using: comparators).map(\.id)
     }
 
-    /// Participants of every kind, many of them alike.
+    /// Random participants with many duplicates.
     private func crowd(_ count: Int, using generator: inout SeededGenerator) -> [ParticipantOrder] {
         (0..<count).map { number in
             var order = ParticipantOrder(id: "p\(Int.random(in: 0..<max(count / 2, 1), using: &generator))")
@@ -27,7 +28,7 @@ struct ParticipantComparatorTests {
         }
     }
 
-    @Test("L2 the usual order is pinned, screen, floor, video, audio, id, from left to right")
+    @Test("L2 the default order is pinned, screen, dominant speaker, video, audio, id")
     func usualOrder() {
         #expect(
             ParticipantComparator.defaultComparators.map(\.name) == [
@@ -42,7 +43,7 @@ struct ParticipantComparatorTests {
         #expect(ids(all, ParticipantComparator.defaultComparators) == ["f", "e", "d", "c", "b", "a"])
     }
 
-    @Test("L2 any list of rules sorts, and an empty one leaves everybody where they are")
+    @Test("L2 any list of rules sorts, and an empty one keeps the order")
     func anyList() {
         let all = [Order(id: "c", hasAudio: true), Order(id: "a", hasVideo: true), Order(id: "b", hasAudio: true)]
         #expect(ids(all, [.publishingAudio, .userID]) == ["b", "c", "a"])
@@ -137,22 +138,22 @@ struct ParticipantComparatorTests {
         #expect(ids([a, b, c], ParticipantComparator.defaultComparators) == ["C", "B", "A"])
     }
 
-    @Test("L5 the floor without a picture goes before a picture, and a picture before sound alone")
-    func floorBeforeVideo() {
+    @Test("L5 a dominant speaker without video precedes video, and video precedes audio alone")
+    func dominantSpeakerBeforeVideo() {
         let speaker = Order(id: "z", isDominantSpeaker: true)
         let seen = Order(id: "y", hasVideo: true)
-        let heard = Order(id: "a", hasAudio: true)
-        #expect(ids([heard, seen, speaker], ParticipantComparator.defaultComparators) == ["z", "y", "a"])
+        let received = Order(id: "a", hasAudio: true)
+        #expect(ids([received, seen, speaker], ParticipantComparator.defaultComparators) == ["z", "y", "a"])
     }
 
-    @Test("L6 in the stable order nobody who is visible moves for voice, picture, sound or id")
+    @Test("L6 in the stable order no visible participant moves for voice, video, audio or id")
     func stable() {
         var all = [
             Order(id: "c", showTrack: true), Order(id: "b", isDominantSpeaker: true, showTrack: true),
             Order(id: "a", isSpeaking: true, hasVideo: true, hasAudio: true, showTrack: true),
         ]
         #expect(ids(all, ParticipantComparator.stableComparators) == ["c", "b", "a"])
-        // Somebody who is hidden and speaks comes before them all, one who is silent does not.
+        // A hidden dominant speaker precedes all, a silent hidden participant does not.
         all.append(Order(id: "d", isDominantSpeaker: true, hasVideo: true))
         all.append(Order(id: "e"))
         #expect(ids(all, ParticipantComparator.stableComparators).last == "e")
@@ -164,7 +165,7 @@ struct ParticipantComparatorTests {
         #expect(Array(ids(all, ParticipantComparator.stableComparators).prefix(2)) == ["c", "a"])
     }
 
-    @Test("L6 for one large place the floor counts for the visible too")
+    @Test("L6 for one large tile the dominant speaker counts for the visible too")
     func speaker() {
         let all = [
             Order(id: "a", hasVideo: true, showTrack: true), Order(id: "b", isDominantSpeaker: true, showTrack: true),
@@ -173,7 +174,7 @@ struct ParticipantComparatorTests {
         #expect(ids(all, ParticipantComparator.speakerComparators) == ["b", "a", "c"])
     }
 
-    @Test("L6 for an audience those with a role come first, and a hidden one who speaks before them")
+    @Test("L6 for an audience roles come first, and a hidden dominant speaker before them")
     func livestream() {
         let guest = Order(id: "a", hasVideo: true, showTrack: true, roles: ["guest"])
         let host = Order(id: "b", showTrack: true, roles: ["host"])

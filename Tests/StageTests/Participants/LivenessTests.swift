@@ -2,7 +2,7 @@ import Testing
 
 @testable import Stage
 
-@Suite("Signs of life")
+@Suite("Liveness")
 struct LivenessTests {
     private typealias State = Liveness.State
 
@@ -10,8 +10,8 @@ struct LivenessTests {
         liveness.state(at: now, isHost: host)
     }
 
-    @Test("Q13 a viewer that gives no sign of life within 15 s is let go, a host that never does is not")
-    func neverHeard() {
+    @Test("Q13 a viewer without signalling is removed after 15 s, a host is not")
+    func withoutHeartbeat() {
         let liveness = Liveness(at: 0)
         #expect(state(liveness, at: 14.9) == .connecting)
         #expect(state(liveness, at: 15) == .gone(.sessionTimeout))
@@ -21,19 +21,19 @@ struct LivenessTests {
     @Test("T12 heartbeats that stop: lost after 15 s, given up after 30 s more")
     func heartbeats() {
         var liveness = Liveness(at: 0)
-        liveness.heard(at: 5)
+        liveness.heartbeatReceived(at: 5)
         for host in [true, false] {
             #expect(state(liveness, at: 19.9, host: host) == .connected)
             #expect(state(liveness, at: 20, host: host) == .reconnecting(.signallingLost))
             #expect(state(liveness, at: 49.9, host: host) == .reconnecting(.signallingLost))
             #expect(state(liveness, at: 50, host: host) == .gone(.sessionTimeout))
         }
-        liveness.heard(at: 49)
+        liveness.heartbeatReceived(at: 49)
         #expect(state(liveness, at: 49) == .connected)
         #expect(state(liveness, at: 64) == .reconnecting(.signallingLost))
     }
 
-    @Test("An open event stream alone is one sign of life, not a lasting one")
+    @Test("an open event stream counts once, at its opening")
     func streamAlone() {
         var liveness = Liveness(at: 0)
         liveness.streamOpened(at: 2)
@@ -55,17 +55,17 @@ struct LivenessTests {
 
         var beating = Liveness(at: 0)
         beating.streamOpened(at: 1)
-        beating.heard(at: 5)
+        beating.heartbeatReceived(at: 5)
         beating.streamClosed(at: 6)
         #expect(state(beating, at: 10.9) == .connected)
         #expect(state(beating, at: 11) == .reconnecting(.signallingLost))
-        beating.heard(at: 10)
+        beating.heartbeatReceived(at: 10)
         #expect(state(beating, at: 24.9) == .connected)
         #expect(state(beating, at: 25) == .reconnecting(.signallingLost))
 
         var stale = Liveness(at: 0)
         stale.streamOpened(at: 0)
-        stale.heard(at: 1)
+        stale.heartbeatReceived(at: 1)
         stale.streamClosed(at: 14)
         #expect(state(stale, at: 15.9) == .connected)
         #expect(state(stale, at: 16) == .reconnecting(.signallingLost))
@@ -83,11 +83,11 @@ struct LivenessTests {
         #expect(state(liveness, at: 13) == .reconnecting(.signallingLost))
     }
 
-    @Test("Flowing media counts as life, and its end is when it last did")
+    @Test("flowing media counts as signalling until its end")
     func mediaIsLife() {
         var liveness = Liveness(at: 0)
         liveness.streamOpened(at: 1)
-        liveness.mediaFlows()
+        liveness.mediaStarted()
         liveness.streamClosed(at: 2)
         #expect(state(liveness, at: 500, host: true) == .connected)
         liveness.mediaStopped(isMissed: false, since: 500, at: 500)
@@ -98,45 +98,45 @@ struct LivenessTests {
     @Test("53405 a host that announced tracks and sends nothing is given up after 15 s")
     func mediaNeverCame() {
         var liveness = Liveness(at: 0)
-        liveness.heard(at: 1)
+        liveness.heartbeatReceived(at: 1)
         liveness.mediaIsExpected(true, at: 2)
-        liveness.heard(at: 14)
+        liveness.heartbeatReceived(at: 14)
         #expect(state(liveness, at: 16.9, host: true) == .connected)
         #expect(state(liveness, at: 17, host: true) == .gone(.mediaTimeout))
         var withdrawn = liveness
         withdrawn.mediaIsExpected(false, at: 16)
         #expect(state(withdrawn, at: 20, host: true) == .connected)
-        liveness.mediaFlows()
+        liveness.mediaStarted()
         #expect(state(liveness, at: 20, host: true) == .connected)
     }
 
     @Test("53405 media that stops is lost at once and given up 30 s after it was last there")
     func mediaStops() {
         var liveness = Liveness(at: 0)
-        liveness.heard(at: 1)
-        liveness.mediaFlows()
+        liveness.heartbeatReceived(at: 1)
+        liveness.mediaStarted()
         liveness.mediaStopped(isMissed: true, since: 97, at: 100)
         for now in stride(from: 100.0, to: 127, by: 5) {
-            liveness.heard(at: now)
+            liveness.heartbeatReceived(at: now)
             #expect(state(liveness, at: now, host: true) == .reconnecting(.mediaLost))
         }
         #expect(state(liveness, at: 127, host: true) == .gone(.mediaTimeout))
-        liveness.mediaFlows()
+        liveness.mediaStarted()
         #expect(state(liveness, at: 127, host: true) == .connected)
     }
 
-    @Test("An encoder and nothing else waits for as long as it takes")
+    @Test("a host with an encoder alone has no timeout")
     func encoderOnly() {
         var liveness = Liveness(at: 0)
         liveness.mediaIsExpected(true, at: 0)
         #expect(state(liveness, at: 1e6, host: true) == .connecting)
-        liveness.mediaFlows()
+        liveness.mediaStarted()
         #expect(state(liveness, at: 1e6, host: true) == .connected)
         liveness.mediaStopped(isMissed: true, since: 1e6, at: 1e6)
         #expect(state(liveness, at: 2e6, host: true) == .reconnecting(.mediaLost))
     }
 
-    @Test("After a restart everybody is lost and has 30 s; an encoder has no limit")
+    @Test("after a restart participants are lost and have 30 s; an encoder has no limit")
     func restored() {
         var liveness = Liveness(at: 100)
         liveness.restored(at: 100, hadSession: true, isHost: false)
@@ -146,7 +146,7 @@ struct LivenessTests {
         back.streamOpened(at: 129)
         back.streamClosed(at: 129)
         #expect(state(back, at: 130) == .connected)
-        liveness.heard(at: 129)
+        liveness.heartbeatReceived(at: 129)
         #expect(state(liveness, at: 130) == .connected)
         var encoder = Liveness(at: 100)
         encoder.restored(at: 100, hadSession: false, isHost: true)

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Stage
 
-@Suite("Participants that are lost, back, or given up")
+@Suite("Room liveness")
 struct RoomLivenessTests {
-    private var run = StageRun()
+    private var run = StageFixture()
 
     private func left(_ event: StageEvent) -> LeaveReason? {
         if case .participantLeft(_, let reason) = event.payload { reason } else { nil }
@@ -48,7 +48,7 @@ struct RoomLivenessTests {
         #expect(try run.view("eve").status == .connected)
     }
 
-    @Test("A viewer that never opens its stream is let go after 15 s")
+    @Test("a viewer that never opens its stream is removed after 15 s")
     mutating func neverCame() throws {
         try run.join("eve", .receiveOnly)
         try run.join("sam", .signallingOnly)
@@ -81,7 +81,7 @@ struct RoomLivenessTests {
         try run.heartbeat("ann")
         try run.mix("ann")
         _ = run.events()
-        // Ingest tells of a silence that has lasted three seconds.
+        // Ingest reports a silence after three seconds.
         run.now += 3
         try run.send("ann", PublishedMedia(), connection: connection)
         let lost = run.events()
@@ -109,15 +109,15 @@ struct RoomLivenessTests {
         try run.send("ann", PublishedMedia(), connection: connection)
         run.wait(10)
         _ = run.events()
-        try run.send("ann", StageRun.media, connection: connection)
+        try run.send("ann", StageFixture.media, connection: connection)
         #expect(run.names() == [.participantReconnected])
         try run.mix("ann")
         #expect(run.names() == [.trackSubscribed, .trackSubscribed, .layoutChanged])
         #expect(try run.view("ann").isMicOn)
     }
 
-    @Test("A signalled host whose encoder takes leave stays; one whose encoder broke off is reconnecting")
-    mutating func leaveTaking() throws {
+    @Test("a host whose encoder disconnects cleanly stays connected; after a loss it is reconnecting")
+    mutating func encoderDisconnects() throws {
         try run.join("ann")
         let connection = try run.encode("ann")
         try run.heartbeat("ann")
@@ -150,7 +150,7 @@ struct RoomLivenessTests {
         }
     }
 
-    @Test("53002 53205 53204 1002 whoever comes back with a session that is over is told why")
+    @Test("53002 53205 53204 1002 an ended session's return gets the reason")
     mutating func sessions() throws {
         let first = try run.join("eve", .receiveOnly)
         #expect(code("eve", first.sessionID) == nil && code(first.sid, first.sessionID) == nil)
@@ -166,8 +166,8 @@ struct RoomLivenessTests {
         let fourth = try run.join("eve", .receiveOnly)
         _ = try run.room.leave("eve", reason: .left, at: run.now)
         #expect(code("eve", fourth.sessionID) == 53204)
-        for number in 0..<400 { run.room.departed.add("SE\(number)", .sessionTimeout) }
-        #expect(run.room.departed.count == DepartedSessions.capacity)
+        for number in 0..<400 { run.room.endedSessions.add("SE\(number)", .sessionTimeout) }
+        #expect(run.room.endedSessions.count == EndedSessions.capacity)
         try run.room.end(at: run.now)
         #expect(code("eve", third.sessionID) == 53106)
     }

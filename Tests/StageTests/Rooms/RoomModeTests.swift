@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Changing the mode while the show runs")
 struct RoomModeTests {
-    private var run = StageRun(RoomSettings(name: "show", maximumHosts: 2))
+    private var run = StageFixture(RoomSettings(name: "show", maximumHosts: 2))
 
-    @Test("V16 a host that steps down loses tracks, then mode, then the count is told, then the tile, in this order")
+    @Test("V16 stepping down publishes tracks, mode, viewership and layout in this order")
     mutating func stepDown() throws {
         let host = try run.join("ann")
         let connection = try run.encode("ann")
@@ -34,7 +34,7 @@ struct RoomModeTests {
             }
         }
         #expect(run.room.refusal(ofPublisher: host.sid, at: 5) == .wrongMode)
-        // What the closed connection still says is nobody's news.
+        // Calls for the closed connection cause no events.
         try run.stopEncoder("ann", connection: connection)
         #expect(run.events().isEmpty)
     }
@@ -120,7 +120,7 @@ struct RoomModeTests {
         #expect(run.room.participants.isEmpty)
     }
 
-    @Test("The same mode again changes nothing, and between viewer and signalling-only nobody's tile moves")
+    @Test("an equal mode changes nothing, and viewer to signalling-only moves no tile")
     mutating func smallChanges() throws {
         try run.join("eve", .receiveOnly)
         _ = run.events()
@@ -128,5 +128,20 @@ struct RoomModeTests {
         #expect(run.events().isEmpty)
         _ = try run.room.changeMode("eve", to: .signallingOnly, at: run.now)
         #expect(run.names() == [.participantModeChanged, .viewershipUpdated])
+    }
+}
+
+@Suite("Participant modes")
+struct ParticipantModeTests {
+    @Test("V1 the three names, the two old ones read but never written, and nothing else")
+    func names() {
+        #expect(ParticipantMode.allCases.map(\.rawValue) == ["SEND_AND_RECV", "RECV_ONLY", "SIGNALLING_ONLY"])
+        #expect(ParticipantMode(wireName: "CONFERENCE") == .sendAndReceive)
+        #expect(ParticipantMode(wireName: "VIEWER") == .signallingOnly)
+        for mode in ParticipantMode.allCases {
+            #expect(ParticipantMode(wireName: mode.rawValue) == mode)
+        }
+        #expect(ParticipantMode(wireName: "send_and_recv") == nil)
+        #expect(ParticipantMode(wireName: "") == nil)
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Stage
@@ -6,7 +7,7 @@ import Testing
 struct RoomTests {
     private func makeRoom(_ settings: RoomSettings = RoomSettings(name: "show")) -> Room {
         var room = Room(settings: settings, replayedEvents: 16, at: 100)
-        _ = room.takeEvents()
+        _ = room.drainEvents()
         return room
     }
 
@@ -24,7 +25,7 @@ struct RoomTests {
         room.layout.tiles.map(\.label)
     }
 
-    @Test("A host has a tile at once, a placeholder until its pictures come")
+    @Test("a host has a tile at once, a placeholder until its video arrives")
     func hostHasTile() throws {
         var room = makeRoom()
         let host = try join(&room, "ann")
@@ -35,7 +36,7 @@ struct RoomTests {
         #expect(tile.label == "ann")
         #expect(!tile.isMicOn)
         #expect(tile.rectangle == TileRectangle(x: 0, y: 0, width: 1280, height: 720))
-        #expect(room.takeEvents().map(\.name) == [.participantJoined, .layoutChanged])
+        #expect(room.drainEvents().map(\.name) == [.participantJoined, .layoutChanged])
     }
 
     @Test("V2 audience and signalling-only participants have no tile and change no layout")
@@ -45,7 +46,7 @@ struct RoomTests {
         try join(&room, "ben", .signallingOnly)
         #expect(room.layout.tiles.isEmpty)
         #expect(room.counts == RoomCounts(hosts: 0, receiveOnly: 1, signallingOnly: 1))
-        #expect(room.takeEvents().map(\.name) == [.participantJoined, .participantJoined])
+        #expect(room.drainEvents().map(\.name) == [.participantJoined, .participantJoined])
         #expect(room.participants.allSatisfy { $0.status == .connecting })
     }
 
@@ -76,7 +77,7 @@ struct RoomTests {
         var room = makeRoom()
         for number in 1...3 { try join(&room, "h\(number)") }
         let old = try #require(room.view.participant("h2"))
-        _ = room.takeEvents()
+        _ = room.drainEvents()
 
         let new = try join(&room, "h2", at: 105)
         #expect(new.sid != old.sid)
@@ -85,7 +86,7 @@ struct RoomTests {
         #expect(onAir(room) == ["h1", "h2", "h3"])
         #expect(room.layout.tiles[1].participantSID == new.sid)
 
-        let events = room.takeEvents()
+        let events = room.drainEvents()
         #expect(events.map(\.name) == [.participantLeft, .participantJoined, .layoutChanged])
         guard case .participantLeft(let gone, .duplicateIdentity) = events[0].payload else {
             Issue.record("left for another reason: \(events[0].payload)")
@@ -130,17 +131,17 @@ struct RoomTests {
         #expect(onAir(room) == ["ann", "Ben ☀️"])
     }
 
-    @Test("A room that ended has nobody in it, and refuses with 53106 and 53118")
+    @Test("an ended room has no participants, and refuses with 53106 and 53118")
     func ending() throws {
         var room = makeRoom()
         try join(&room, "ann")
-        _ = room.takeEvents()
+        _ = room.drainEvents()
         try room.end(at: 110)
         #expect(room.status == .completed)
         #expect(room.counts == RoomCounts())
         #expect(room.view.participants.isEmpty && room.layout.tiles.isEmpty)
         #expect(room.view.endedAt == 110)
-        #expect(room.takeEvents().map(\.name) == [.roomEnded])
+        #expect(room.drainEvents().map(\.name) == [.roomEnded])
         #expect(#expect(throws: StageError.self) { try room.end(at: 111) }?.code == 53118)
         #expect(#expect(throws: StageError.self) { try join(&room, "ben") }?.code == 53106)
         #expect(#expect(throws: StageError.self) { try room.leave("ann", reason: .left, at: 111) }?.code == 53106)
@@ -158,5 +159,141 @@ struct RoomTests {
         #expect(room.isAbandoned(at: 1010))
         try room.end(at: 1010)
         #expect(!room.isAbandoned(at: 2000))
+    }
+}
+
+@Suite("Monotonic revisions")
+struct RoomRevisionTests {
+    private var run = StageFixture()
+
+    @Test("a stored event occurs more often than the revision leap of a restart")
+    mutating func storedInTime() throws {
+        #expect(Room.revisionsUntilStored < Room.revisionLeap)
+        var announced: [UInt64] = []
+        for _ in 0..<120_000 {
+            run.room.emit(.viewershipUpdated, at: run.now)
+            if run.room.revision % 1_000 < 2 {
+                announced += run.events().filter { $0.name == .roomUpdated }.map(\.revision)
+            }
+        }
+        #expect(announced == [50_001, 100_001])
+    }
+
+    @Test("first signalling causes an event, so that it is stored")
+    mutating func firstSession() throws {
+        try run.join("ann")
+        try run.encode("ann")
+        _ = run.events()
+        #expect(run.room.record(keys: []).participants.map(\.hasSession) == [false])
+        try run.heartbeat("ann")
+        #expect(run.names() == [.participantUpdated])
+        #expect(run.room.record(keys: []).participants.map(\.hasSession) == [true])
+        try run.heartbeat("ann")
+        #expect(run.events().isEmpty)
+    }
+
+    @Test("clamps a level that a client reports")
+    mutating func level() throws {
+        try run.join("ann")
+        for (announced, reported) in [(5.0, 0.0), (-400, -127), (-31.5, -31.5), (.nan, -31.5)] {
+            run.room.heartbeat(at: 0, audioLevel: announced, now: run.now)
+            #expect(try run.view("ann").audioLevel == reported)
+        }
+    }
+}
+
+@Suite("Room counts", .enabled(if: TestRun.isFull))
+struct RoomCountTests {
+    @Test("V12 counts, tiles, gates and revisions stay consistent for any sequence")
+    func neverDrift() throws {
+        var generator = SeededGenerator(seed: 12)
+        for _ in 0..<40 {
+            var run = StageFixture(RoomSettings(name: "show", maximumParticipants: 25, maximumHosts: 15))
+            var lastRevision = run.room.revision
+            var known: [String: (mode: ParticipantMode, revision: UInt64)] = [:]
+            for _ in 0..<200 {
+                try step(&run, &generator)
+                let room = run.room
+                let hosts = room.participants.filter(\.isHost)
+                #expect(room.counts == recount(room.participants))
+                #expect(room.counts.participants <= 25 && room.counts.hosts <= 15)
+                #expect(Set(room.participants.map(\.identity)).count == room.participants.count)
+                #expect(room.layout.tiles.count == min(hosts.count, 12))
+                #expect(Set(room.layout.tiles.map(\.participantSID)).isSubset(of: hosts.map(\.sid)))
+                for (index, participant) in room.participants.enumerated() {
+                    #expect(participant.isHost || participant.tracks.isEmpty)
+                    #expect(participant.isHost || participant.gate.openTracks.isEmpty)
+                    #expect(room.index(of: participant.sid) == index)
+                    #expect(room.index(ofIdentity: participant.identity) == index)
+                    #expect(participant.status != .disconnected)
+                }
+                for event in run.events() {
+                    #expect(event.revision == lastRevision + 1)
+                    lastRevision = event.revision
+                    follow(event, &known)
+                }
+                // The events alone yield the same numbers.
+                #expect(known.count == room.counts.participants)
+                #expect(known.values.count { $0.mode == .receiveOnly } == room.counts.receiveOnly)
+            }
+            for participant in run.room.participants {
+                _ = try run.room.leave(participant.sid, reason: .left, at: run.now)
+            }
+            #expect(run.room.counts == RoomCounts())
+            #expect(run.room.layout.tiles.isEmpty)
+        }
+    }
+
+    private func recount(_ participants: [Participant]) -> RoomCounts {
+        RoomCounts(
+            hosts: participants.count { $0.mode == .sendAndReceive },
+            receiveOnly: participants.count { $0.mode == .receiveOnly },
+            signallingOnly: participants.count { $0.mode == .signallingOnly }
+        )
+    }
+
+    private func step(_ run: inout StageFixture, _ generator: inout SeededGenerator) throws {
+        let identity = "p\(Int.random(in: 0..<30, using: &generator))"
+        let mode = ParticipantMode.allCases.randomElement(using: &generator) ?? .receiveOnly
+        let name = TrackName.allCases.randomElement(using: &generator) ?? .mic
+        let connection = UInt64.random(in: 1...200, using: &generator)
+        switch Int.random(in: 0..<14, using: &generator) {
+        case 0, 1, 2: _ = try? run.join(identity, mode)
+        case 3: _ = try? run.room.leave(identity, reason: .left, at: run.now)
+        case 4: _ = try? run.room.changeMode(identity, to: mode, at: run.now)
+        case 5: _ = try? run.encode(identity, .random(using: &generator) ? .camera : .screen)
+        case 6: try? run.stopEncoder(identity, connection: connection, isLost: .random(using: &generator))
+        case 7: try? run.send(identity, PublishedMedia(hasVideo: .random(using: &generator)), connection: connection)
+        case 8: _ = try? run.room.publishTrack(name, of: identity, isEnabled: true, at: run.now)
+        case 9: try? run.room.unpublishTrack(name, of: identity, at: run.now)
+        case 10: try? run.mix(identity, [name])
+        case 11, 12:
+            guard let index = try? run.index(identity) else { return }
+            if .random(using: &generator) { run.room.streamOpened(at: index, now: run.now) }
+            run.room.heartbeat(at: index, now: run.now)
+            if .random(using: &generator) { run.room.streamClosed(sid: identity, at: run.now) }
+        default: run.wait(Double.random(in: 0...20, using: &generator))
+        }
+    }
+
+    private func follow(_ event: StageEvent, _ known: inout [String: (mode: ParticipantMode, revision: UInt64)]) {
+        func record(_ view: ParticipantView) {
+            if let before = known[view.sid]?.revision { #expect(view.revision >= before) }
+            known[view.sid] = (view.mode, view.revision)
+        }
+        switch event.payload {
+        case .participantJoined(let view):
+            #expect(known[view.sid]?.revision == nil)
+            record(view)
+        case .participantLeft(let view, _):
+            let gone = known.removeValue(forKey: view.sid)
+            #expect(gone?.revision != nil)
+        case .participantUpdated(let view), .participantModeChanged(let view, _), .participantReconnected(let view),
+            .participantReconnecting(let view, _), .trackPublished(_, let view), .trackUnpublished(_, let view, _):
+            #expect(known[view.sid]?.revision != nil)
+            record(view)
+        default:
+            break
+        }
     }
 }

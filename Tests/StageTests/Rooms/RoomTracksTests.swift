@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Tracks by command")
 struct RoomTracksTests {
-    private var run = StageRun()
+    private var run = StageFixture()
 
     init() throws {
         try run.join("ann")
@@ -80,7 +80,7 @@ struct RoomTracksTests {
         #expect(try !passes(.mic))
     }
 
-    @Test("T3b of a host with a session only published tracks are taken, and the others are told to be dropped")
+    @Test("T3b of a host with a session only published tracks pass, and others are reported as discarded")
     mutating func session() throws {
         try run.heartbeat("ann")
         _ = run.events()
@@ -118,7 +118,7 @@ struct RoomTracksTests {
         #expect(try run.view("ann").tracks.map(\.name) == [.camera] && run.view("ann").discarded == [.mic])
     }
 
-    @Test("T3b who watched with a session and goes on stage publishes by command")
+    @Test("T3b a promoted viewer with a session publishes by command")
     mutating func promoted() throws {
         try run.join("eve", .receiveOnly)
         try run.heartbeat("eve")
@@ -148,13 +148,13 @@ struct RoomTracksTests {
         var mic = try #require(run.view("ann").track(.mic))
         #expect(mic.mediaState == .off && mic.isSubscribed && !mic.isOn)
         #expect(run.room.layout.tiles.first?.isMicOn == false)
-        // Nothing reaches the mixer that it could report.
+        // A muted track does not reach the mixer.
         run.now += 60
         try run.mix("ann", [.camera])
         #expect(run.events().isEmpty)
 
         try enable(.mic, false)
-        #expect(run.events().isEmpty, "the same again is no news")
+        #expect(run.events().isEmpty, "an equal value causes no event")
         try enable(.mic, true)
         #expect(run.names() == [.trackEnabled, .layoutChanged])
         mic = try #require(run.view("ann").track(.mic))
@@ -205,25 +205,78 @@ struct RoomTracksTests {
         #expect(run.code { _ = try $0.publishTrack(.mic, of: "zoe", isEnabled: true, at: 1) } == 53204)
     }
 
-    @Test("V7 the mixer's and the host's word together make the edges that listeners hear of")
-    mutating func edges() throws {
-        var edges = StreamEdges()
-        var heard: [[StreamEdges.Edge]] = []
+    @Test("V7 mixer and host states together determine the stream transitions")
+    mutating func streamTransitions() throws {
+        var transitions = StreamTransitions()
+        var received: [[StreamTransitions.Transition]] = []
         try run.encode("ann")
-        heard.append(edges.update(tracks: try tracks()))
+        received.append(transitions.update(tracks: try tracks()))
         try run.mix("ann")
-        heard.append(edges.update(tracks: try tracks()))
+        received.append(transitions.update(tracks: try tracks()))
         try enable(.camera, false)
-        heard.append(edges.update(tracks: try tracks()))
-        heard.append(edges.update(tracks: try tracks()))
+        received.append(transitions.update(tracks: try tracks()))
+        received.append(transitions.update(tracks: try tracks()))
         try run.encode("ann", .screen)
         try run.mix("ann", [.mic, .screen])
         try unpublish(.mic)
-        heard.append(edges.update(tracks: try tracks()))
+        received.append(transitions.update(tracks: try tracks()))
         // Published, decoded, muted, the same again, and then one gone and another come.
-        let expected: [[StreamEdges.Edge]] = [
+        let expected: [[StreamTransitions.Transition]] = [
             [], [.enabled(.audio), .enabled(.video)], [.disabled(.video)], [], [.disabled(.audio), .enabled(.share)],
         ]
-        #expect(heard == expected)
+        #expect(received == expected)
+    }
+}
+
+@Suite("A track")
+struct TrackTests {
+    @Test("T4 a microphone is on only when its track is published, subscribed and enabled; all eight cases")
+    func eightCases() throws {
+        for name in TrackName.allCases {
+            for bits in 0..<8 {
+                let (published, subscribed, enabled) = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0)
+                var run = StageFixture()
+                try run.join("ann")
+                var track = Track(name: name, isEnabled: enabled)
+                track.isSubscribed = subscribed
+                if published { run.room.updateSilently(at: 0) { $0.set(track) } }
+                let view = try run.view("ann")
+                let isOn = published && subscribed && enabled
+                #expect(view.isMicOn == (isOn && name == .mic))
+                #expect(view.isCameraOn == (isOn && name == .camera))
+                #expect(view.isScreenSharing == (isOn && name == .screen))
+            }
+        }
+    }
+
+    @Test("D31 media is playable only while it is decoded and not muted")
+    func mediaState() {
+        var track = Track(name: .camera, isEnabled: true)
+        #expect(track.mediaState == .loading)
+        track.isSubscribed = true
+        track.hasPlayed = true
+        #expect(track.mediaState == .playable)
+        track.isSubscribed = false
+        #expect(track.mediaState == .interrupted)
+        track.isEnabled = false
+        #expect(track.mediaState == .off)
+    }
+
+    @Test("T7 names are mic, camera and screen; microphone is understood, others are refused by kind of fault")
+    func names() throws {
+        for name in TrackName.allCases { #expect(try TrackName(wireName: name.rawValue) == name) }
+        #expect(try TrackName(wireName: "microphone") == .mic)
+        for (name, code) in [("", 53301), ("Mic", 53301), ("slides", 53301), ("my mic", 53303), ("caméra", 53303)] {
+            #expect(#expect(throws: StageError.self) { try TrackName(wireName: name) }?.code == code)
+        }
+    }
+
+    @Test("V7 each transition is reported once, ended streams before started ones")
+    func edges() {
+        var edges = StreamTransitions()
+        #expect(edges.update([.audio, .share]) == [.enabled(.audio), .enabled(.share)])
+        #expect(edges.update([.audio, .share]).isEmpty)
+        #expect(edges.update([.video]) == [.disabled(.audio), .disabled(.share), .enabled(.video)])
+        #expect(edges.streams == [.video])
     }
 }

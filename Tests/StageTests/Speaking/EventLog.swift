@@ -1,7 +1,7 @@
 import Stage
 import Synchronization
 
-/// Collects events, for a look at them afterwards.
+/// Records events.
 final class EventLog: Sendable {
     private let collected = Mutex<[StageEvent]>([])
 

@@ -30,7 +30,7 @@ struct StageSpeakingTests {
         try #require(try directory.room("show").participant(reference))
     }
 
-    /// The events from now on, as short words.
+    /// Records the events from now on.
     private func follow() -> (log: EventLog, observation: StageObservation) {
         let log = EventLog()
         return (log, directory.observe { log.add($0) })
@@ -57,7 +57,7 @@ struct StageSpeakingTests {
         )
     }
 
-    @Test("A change of level alone is no event and no new revision")
+    @Test("a change of level alone causes no event and no new revision")
     func levelAlone() throws {
         let ann = try join("ann")
         try report([ann: -30], tenths: 10)
@@ -70,7 +70,7 @@ struct StageSpeakingTests {
         #expect(try view("ann").revision == before.revision)
     }
 
-    @Test("Every change of who speaks and who has the floor raises the revision of those it is about")
+    @Test("every change of speaking and dominance raises the participants' revisions")
     func revisions() throws {
         let (ann, ben) = (try join("ann"), try join("ben"))
         let before = (try view("ann").revision, try view("ben").revision)
@@ -84,7 +84,7 @@ struct StageSpeakingTests {
         #expect(try view("ben").revision > between.1)
     }
 
-    @Test("V2 levels of the audience and of strangers count for nothing")
+    @Test("V2 levels of the audience and of unknown sids are ignored")
     func audience() throws {
         let (ann, eve) = (try join("ann"), try join("eve", .receiveOnly))
         let (log, observation) = follow()
@@ -95,7 +95,7 @@ struct StageSpeakingTests {
         #expect(try !view("eve").isSpeaking)
     }
 
-    @Test("D20 leaving and stepping down clear the dominant speaker before the news of it", arguments: [true, false])
+    @Test("D20 leaving and stepping down clear the dominant speaker before their own events", arguments: [true, false])
     func clears(leaves: Bool) throws {
         let ann = try join("ann")
         try report([ann: -20], tenths: 10)
@@ -110,11 +110,11 @@ struct StageSpeakingTests {
         #expect(try directory.room("show").dominantSpeakerSID == nil)
         #expect(log.speakers == [nil])
         #expect(log.reasons == [.left])
-        let news: StageEvent.Name = leaves ? .participantLeft : .participantModeChanged
-        #expect(log.names.prefix(2) == [.dominantSpeakerChanged, news])
+        let event: StageEvent.Name = leaves ? .participantLeft : .participantModeChanged
+        #expect(log.names.prefix(2) == [.dominantSpeakerChanged, event])
     }
 
-    @Test("When the mixer is gone, the floor is nobody's after a while")
+    @Test("without a mixer there is no dominant speaker after a while")
     func mixerGone() throws {
         let ann = try join("ann")
         try report([ann: -20], tenths: 10)
@@ -126,7 +126,7 @@ struct StageSpeakingTests {
         #expect(try !view("ann").isSpeaking)
     }
 
-    @Test("Whoever is faded out loses the floor and the large tile with the command, and wins neither back unheard")
+    @Test("muting a host clears its dominance and large tile at once")
     func fadedOut() throws {
         let (ann, ben) = (try join("ann"), try join("ben"))
         try directory.setLayout(room: "show") { $0.kind = .spotlight }
@@ -144,7 +144,7 @@ struct StageSpeakingTests {
         try report([ann: -127, ben: -20], tenths: 50)
         #expect(try directory.room("show").dominantSpeakerSID == nil)
         #expect(try large() == ["ann"])
-        // What operators see is the level of before the gain.
+        // The level of the view is without gain.
         #expect(try view("ben").audioLevel == -20)
         try directory.setSound(room: "show", participant: ben) { $0.gain = 0 }
         try report([ann: -127, ben: -20], tenths: 10)

@@ -1,3 +1,4 @@
+import FootlightTesting
 import Foundation
 import Media
 import Stage
@@ -5,34 +6,34 @@ import Testing
 
 @testable import Viewership
 
-@Suite("Viewers by estimate, over a restart")
+@Suite("Viewer estimates across a restart")
 struct DailySaltTests {
     private static let secret: [UInt8] = Array(1...32)
 
-    private func join(_ stand: Stand, address: String) {
-        guard case .viewer(let sid) = stand.ledger.admit(PlayerRequest(userAgent: "p", address: address), to: "show")
+    private func join(_ fixture: LedgerFixture, address: String) {
+        guard case .viewer(let sid) = fixture.ledger.admit(PlayerRequest(userAgent: "p", address: address), to: "show")
         else { return }
-        let now = stand.clock.now.seconds(since: stand.start)
-        for second in [now, now + 2, now + 4] { stand.record(sid, .playlistServed, at: second, by: .hls) }
+        let now = fixture.clock.now.seconds(since: fixture.start)
+        for second in [now, now + 2, now + 4] { fixture.record(sid, .playlistServed, at: second, by: .hls) }
     }
 
-    @Test("G7 who comes back after a restart on the same day is the same viewer by estimate")
+    @Test("G7 a viewer that returns after a restart on the same day has the same estimate")
     func restart() throws {
-        let before = Stand()
-        before.ledger.keepHistory()
+        let before = LedgerFixture()
+        before.ledger.enableHistory()
         before.ledger.roomBegan("show", sid: "RM1")
         for address in ["10.0.0.1", "10.0.0.2", "10.0.0.2"] { join(before, address: address) }
         #expect(before.report.uniques.estimated == 2)
-        var history = MemoryHistory()
-        history.write(before.ledger.takeHistory())
+        var history = InMemoryHistory()
+        history.write(before.ledger.drainHistory())
         let copy = try before.ledger.sealedSalt(secret: Self.secret).copy
-        // Later news of a session must not take its estimate back.
+        // A later row of a session must keep its estimate.
         before.advance(to: 20)
-        history.write(before.ledger.takeHistory())
+        history.write(before.ledger.drainHistory())
 
-        let after = Stand(clock: before.clock, start: before.start)
-        after.ledger.keepHistory()
-        #expect(after.ledger.takeSalt(copy, secret: Self.secret))
+        let after = LedgerFixture(clock: before.clock, start: before.start)
+        after.ledger.enableHistory()
+        #expect(after.ledger.restoreSalt(copy, secret: Self.secret))
         after.ledger.restore(history.recovered)
         after.ledger.roomBegan("show", sid: "RM1")
         #expect(after.report.uniques.estimated == 2)
@@ -41,12 +42,12 @@ struct DailySaltTests {
         #expect(after.report.joins == 5)
     }
 
-    /// Who one player of one address is by estimate.
+    /// Returns the estimate of one player with one address.
     private func estimate(_ salt: inout DailySalt, at date: Int64) -> UInt64 {
         ViewerKey(address: "10.0.0.1", userAgent: "p", room: "show", salt: salt.key(at: date)).value
     }
 
-    @Test("a copy is of no use without its secret, on another day, or changed")
+    @Test("a sealed copy does not open with another secret, on another day, or changed")
     func sealed() throws {
         let now: Int64 = 1_800_000_000_000
         var salt = DailySalt()

@@ -1,12 +1,14 @@
+import FootlightTesting
 import Media
 import Stage
+import TestSupport
 import Testing
 
 @testable import Viewership
 
-@Suite("Regions by the operator's file")
+@Suite("Region database")
 struct RegionDatabaseTests {
-    /// A file with 10.0.0.0/8 in Germany and 192.0.0.0/8 in California.
+    /// Makes a file with 10.0.0.0/8 in Germany and 192.0.0.0/8 in California.
     private static func file(recordSize: Int) -> [UInt8] {
         let germany = map([("country", map([("iso_code", text("DE"))]))])
         let california = map([
@@ -14,7 +16,7 @@ struct RegionDatabaseTests {
             ("subdivisions", [0x01, 0x04] + map([("iso_code", text("CA"))])),
         ])
         let data = germany + california
-        // 96 nodes lead to IPv4; from there one path for each network, eight bits long.
+        // 96 nodes lead to IPv4; then one path of eight bits per network.
         var nodes: [(Int, Int)] = []
         let count = 96 + 1 + 7 + 7
         func leaf(_ offset: Int) -> Int { count + 16 + offset }
@@ -59,8 +61,8 @@ struct RegionDatabaseTests {
         }
     }
 
-    @Test("countries and subdivisions of addresses of both kinds, for each size of records", arguments: [24, 28, 32])
-    func lookUp(recordSize: Int) throws {
+    @Test("finds countries and subdivisions of IPv4 and IPv6 addresses, for each record size", arguments: [24, 28, 32])
+    func regions(recordSize: Int) throws {
         let database = try RegionDatabase(bytes: Self.file(recordSize: recordSize))
         #expect(database.region(of: "10.1.2.3") == "DE")
         #expect(database.region(of: "192.168.0.1") == "US-CA")
@@ -70,7 +72,7 @@ struct RegionDatabaseTests {
         }
     }
 
-    @Test("files that are none, or are cut off anywhere, are refused or know nothing")
+    @Test("rejects missing, malformed and truncated files, or finds nothing in them")
     func damaged() throws {
         #expect(throws: RegionDatabase.Fault.notThere) { try RegionDatabase(path: "/nowhere.mmdb") }
         #expect(throws: RegionDatabase.Fault.malformed) { try RegionDatabase(bytes: []) }
@@ -87,23 +89,23 @@ struct RegionDatabaseTests {
         }
     }
 
-    @Test("a viewer is where its address is, unless a proxy that is trusted says otherwise")
+    @Test("a viewer has the region of its address, unless a trusted proxy gives another one")
     func admitted() throws {
-        let stand = Stand()
-        stand.ledger.useRegions(try RegionDatabase(bytes: Self.file(recordSize: 24)))
+        let fixture = LedgerFixture()
+        fixture.ledger.useRegions(try RegionDatabase(bytes: Self.file(recordSize: 24)))
         let players: [(String, String?)] = [
             ("10.0.0.1", nil), ("192.0.0.1", nil), ("10.0.0.1", "FR"), ("1.1.1.1", nil),
         ]
         for (address, region) in players {
             var request = PlayerRequest(address: address)
             request.region = region
-            guard case .viewer(let sid) = stand.ledger.admit(request, to: stand.room) else {
-                Issue.record("not admitted")
+            guard case .viewer(let sid) = fixture.ledger.admit(request, to: fixture.room) else {
+                Issue.record("the player was refused")
                 continue
             }
-            let now = stand.clock.now.seconds(since: stand.start)
-            for second in [now, now + 2, now + 4] { stand.record(sid, .playlistServed, at: second, by: .hls) }
+            let now = fixture.clock.now.seconds(since: fixture.start)
+            for second in [now, now + 2, now + 4] { fixture.record(sid, .playlistServed, at: second, by: .hls) }
         }
-        #expect(stand.report.byRegion == ["DE": 1, "US-CA": 1, "FR": 1, "": 1])
+        #expect(fixture.report.byRegion == ["DE": 1, "US-CA": 1, "FR": 1, "": 1])
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Viewership
 
-@Suite("Robots and viewers by their names")
+@Suite("Robot list")
 struct RobotListTests {
     private func isUncounted(_ name: String, _ list: RobotList = RobotList()) -> Bool {
         UserAgent(name, robots: list).isUncounted
@@ -33,7 +33,7 @@ struct RobotListTests {
     }
 
     @Test(
-        "players, browsers and what people watch in count, with words of robots within longer ones",
+        "players, browsers and apps count, also with robot names inside of longer words",
         arguments: [
             "VLC/3.0.20 LibVLC/3.0.20", "Lavf/60.16.100", "mpv 0.37.0", "curl/8.5.0", "okhttp/4.12.0", "Wget/1.21.4",
             "python-requests/2.31.0", "Go-http-client/2.0", "Dart/3.2 (dart:io)", "libmpv", "Amazon CloudFront",
@@ -54,7 +54,7 @@ struct RobotListTests {
         #expect(!isUncounted(name))
     }
 
-    @Test("a file adds words of the operator's own; one that is no list is refused with its line")
+    @Test("a file adds words; a malformed file is rejected with its line")
     func file() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "robots-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -71,15 +71,15 @@ struct RobotListTests {
         #expect(throws: RobotList.Fault.self) { _ = try RobotList(path: path + ".none") }
     }
 
-    @Test("the list says where it is from and of when, and is as long as it was")
+    @Test("the source and date of the list are a metric, and the list is complete")
     func source() {
-        let stand = Stand()
-        let labels = ["source": RobotWords.source, "date": RobotWords.date]
-        #expect(stand.metric("footlight_robot_list_info", labels) == 1)
-        #expect(RobotWords.all.count > 600 && RobotWords.all.allSatisfy { $0.utf8.count >= 6 && $0 == $0.lowercased() })
+        let fixture = LedgerFixture()
+        let labels = ["source": BotNames.source, "date": BotNames.date]
+        #expect(fixture.metric("footlight_robot_list_info", labels) == 1)
+        #expect(BotNames.all.count > 600 && BotNames.all.allSatisfy { $0.utf8.count >= 6 && $0 == $0.lowercased() })
         #expect(
-            RobotWords.all.contains("chatgpt-user")
-                && !RobotWords.all.contains { $0.hasPrefix(" ") || $0.hasSuffix(" ") }
+            BotNames.all.contains("chatgpt-user")
+                && !BotNames.all.contains { $0.hasPrefix(" ") || $0.hasSuffix(" ") }
         )
     }
 }

@@ -1,25 +1,26 @@
 import Stage
+import TestSupport
 import Testing
 
 @testable import Viewership
 
-@Suite("A crowd whose truth is known")
+@Suite("A simulated audience with ground truth", .enabled(if: TestRun.isFull))
 struct OracleTests {
-    @Test("5 000 players: exact joins, live counts within bounds each second, unbiased watch time, nothing left")
+    @Test("5,000 players: exact joins, live counts within bounds each second, unbiased watch time, no leftovers")
     func crowd() {
         let oracle = Oracle(players: 5000, seconds: 600, seed: 1)
         let verdict = oracle.run()
         #expect(verdict == Oracle.Verdict())
     }
 
-    @Test("smaller crowds of other seeds", arguments: [2, 3, 4, 5] as [UInt64])
+    @Test("smaller audiences with other seeds", arguments: [2, 3, 4, 5] as [UInt64])
     func seeds(seed: UInt64) {
         let oracle = Oracle(players: 1500, seconds: 300, seed: seed)
         let verdict = oracle.run()
         #expect(verdict == Oracle.Verdict())
     }
 
-    @Test("a fault in what is counted is found out by the rule that it breaks")
+    @Test("each fault is detected by the rule that it breaks")
     func mutants() {
         let oracle = Oracle(players: 1000, seconds: 200, seed: 6)
         let lostCloses = oracle.run(.lostCloses)
@@ -45,7 +46,7 @@ struct OracleTests {
         #expect(shortTimeout.belowTruth > 0)
     }
 
-    @Test("G8 killed in the middle and back after two seconds: no join is lost or doubled, identities hold throughout")
+    @Test("G8 across a kill and a restart after two seconds no join is lost or doubled, and identities hold")
     func killed() {
         let oracle = Oracle(players: 1500, seconds: 200, seed: 7)
         let crash = Oracle.Crash(at: 90, downtime: 2)
@@ -58,61 +59,62 @@ struct OracleTests {
     }
 
     @Test(
-        "a crowd that does more than watch, or of which a bad log tells, of several seeds",
-        arguments: [.logged, .rare, .turning, .seen, [.logged, .turning], [.rare, .turning, .seen]] as [Oracle.Manner],
+        "audiences with switches, rare polling, media or a late log, with several seeds",
+        arguments: [.logged, .rare, .turning, .seen, [.logged, .turning], [.rare, .turning, .seen]]
+            as [Oracle.Features],
         [11, 12, 13] as [UInt64]
     )
-    func manners(manner: Oracle.Manner, seed: UInt64) {
-        let oracle = Oracle(players: 600, seconds: 150, seed: seed, manner: manner)
+    func combinations(features: Oracle.Features, seed: UInt64) {
+        let oracle = Oracle(players: 600, seconds: 150, seed: seed, features: features)
         let verdict = oracle.run()
         #expect(verdict == Oracle.Verdict(), "\(verdict)")
-        // There is something to be judged.
-        #expect(manner.contains(.seen) == (oracle.lurkers.count == 150))
-        #expect(manner.contains(.rare) == oracle.players.contains { !$0.dry.isEmpty })
-        #expect(manner.contains(.turning) == oracle.players.contains { !$0.turns.isEmpty })
+        // The features are present in the input.
+        #expect(features.contains(.seen) == (oracle.playlistOnlyClients.count == 150))
+        #expect(features.contains(.rare) == oracle.players.contains { !$0.dry.isEmpty })
+        #expect(features.contains(.turning) == oracle.players.contains { !$0.turns.isEmpty })
     }
 
-    @Test("a log whose lines count when they come, or twice, or whose lag or places are not heeded, is found out")
+    @Test("log lines counted on arrival or twice, an ignored lag and ignored regions are detected")
     func logMutants() {
-        let oracle = Oracle(players: 400, seconds: 120, seed: 14, manner: .logged)
+        let oracle = Oracle(players: 400, seconds: 120, seed: 14, features: .logged)
         #expect(oracle.run(.linesOfNow).watchTime > 0)
         #expect(oracle.run(.repeatsOfNow).watchTime > 0)
-        #expect(oracle.run(.untoldLag).belowTruth > 0)
+        #expect(oracle.run(.unreportedLag).belowTruth > 0)
         let firstPlace = oracle.run(.firstPlace)
         #expect(firstPlace.regions == 3 && firstPlace.joins == 0)
     }
 
-    @Test("a viewer by HTTP-FLV that comes back as another one, or as in the rendition before, is found")
+    @Test("an HTTP-FLV viewer that returns with a new id or in the old rendition is detected")
     func turnMutants() {
-        let oracle = Oracle(players: 400, seconds: 120, seed: 15, manner: .turning)
+        let oracle = Oracle(players: 400, seconds: 120, seed: 15, features: .turning)
         #expect(oracle.run(.newIDAfterBlip).joins > 0)
         let lostTurns = oracle.run(.lostTurns)
         #expect(lostTurns.switches > 0 && lostTurns.joins == 0)
     }
 
-    @Test("playlists that prove somebody without any media, and media that proves nobody, are found")
+    @Test("qualification without media, and media that qualifies no session, are detected")
     func mediaMutants() {
-        let oracle = Oracle(players: 400, seconds: 120, seed: 16, manner: .seen)
+        let oracle = Oracle(players: 400, seconds: 120, seed: 16, features: .seen)
         let unseenMedia = oracle.run(.unseenMedia)
         #expect(unseenMedia.joins > 0 && unseenMedia.aboveTruth > 0 && unseenMedia.excluded > 0)
         let lostMedia = oracle.run(.lostMedia)
         #expect(lostMedia.joins > 0 && lostMedia.belowTruth > 0 && lostMedia.excluded > 0)
-        // Who asks rarely is not waited for unless it has media.
-        let rare = Oracle(players: 400, seconds: 120, seed: 17, manner: .rare).run(.lostMedia)
+        // Rare polling is tolerated with media only.
+        let rare = Oracle(players: 400, seconds: 120, seed: 17, features: .rare).run(.lostMedia)
         #expect(rare.joins > 0 && rare.belowTruth > 0)
     }
 
     @Test("of connections alone the peak is the true one, and watch time is the area under the count")
     func connectionsAlone() {
-        let stand = Stand()
+        let fixture = LedgerFixture()
         var random = SeededGenerator(seed: 9)
         var moves: [(at: Int, kind: AudienceEvent.Kind, sid: String)] = []
         for _ in 0..<500 {
-            let sid = stand.ledger.makeSession(room: stand.room)
+            let sid = fixture.ledger.makeSession(room: fixture.room)
             let join = Int.random(in: 0..<100_000, using: &random)
             let leave = join + 5000 + Int.random(in: 0..<60_000, using: &random)
             moves.append((join, .opened, sid))
-            moves.append((join + 5000, .watched(since: stand.moment(Double(join) / 1000)), sid))
+            moves.append((join + 5000, .watched(since: fixture.moment(Double(join) / 1000)), sid))
             moves.append((leave + 1, .closed(.left), sid))
         }
         moves.sort { $0.at < $1.at }
@@ -120,23 +122,23 @@ struct OracleTests {
         for move in moves {
             area += live * (move.at - before)
             before = move.at
-            stand.record(move.sid, move.kind, at: Double(move.at) / 1000, by: .flv)
+            fixture.record(move.sid, move.kind, at: Double(move.at) / 1000, by: .flv)
             if case .watched = move.kind {
                 live += 1
-                // Back-dated: the five seconds before the proof are watched too.
+                // Backdated: the five seconds before qualification are watched too.
                 area += 5000
             }
             if case .closed = move.kind { live -= 1 }
             if live > peak { (peak, peakAt) = (live, move.at) }
         }
-        #expect(stand.report.concurrent == 0)
-        #expect(stand.report.peak == peak)
-        #expect(stand.report.peakAt == stand.ledger.date(of: stand.moment(Double(peakAt) / 1000)))
-        #expect((stand.report.watchTimeSeconds * 1000).rounded() == Double(area))
+        #expect(fixture.report.concurrent == 0)
+        #expect(fixture.report.peak == peak)
+        #expect(fixture.report.peakAt == fixture.ledger.date(of: fixture.moment(Double(peakAt) / 1000)))
+        #expect((fixture.report.watchTimeSeconds * 1000).rounded() == Double(area))
     }
 }
 
-extension Oracle.Manner: CustomTestStringConvertible {
+extension Oracle.Features: CustomTestStringConvertible {
     var testDescription: String {
         let names = [
             (Self.logged, "a log"), (.rare, "rare playlists"), (.turning, "turns"), (.seen, "media that is seen"),

@@ -1,20 +1,21 @@
+import TestSupport
 import Testing
 
 @testable import Viewership
 
-@Suite("Where sessions are kept")
+@Suite("Session table")
 struct SessionTableTests {
     private func session(_ code: UInt64) -> ViewerSession {
         ViewerSession(nonce: 0, code: code, cell: 0, since: 0, lastHit: 0)
     }
 
-    @Test("a session takes one line of the processor's cache")
+    @Test("a session occupies one cache line")
     func size() {
         #expect(MemoryLayout<ViewerSession>.size == 64)
         #expect(MemoryLayout<ViewerSession>.stride == 64)
     }
 
-    @Test("what shares a word or a byte keeps out of each other's way")
+    @Test("packed fields do not overlap")
     func packed() {
         var session = session(.max)
         #expect(session.cell == 0 && session.viewer == -1 && session.next == -1 && session.phase == .new)
@@ -26,23 +27,23 @@ struct SessionTableTests {
             session.cell = cell
             #expect(session.cell == cell && session.viewer == viewer && session.next == next)
         }
-        for reason in PerReason.allReasons {
+        for reason in CloseReasonCounters.allReasons {
             session.endReason = reason
             for phase in [ViewerSession.Phase.vacant, .new, .live, .ended] {
                 session.phase = phase
                 #expect(session.endReason == reason && session.phase == phase)
             }
-            #expect(PerReason.allReasons[PerReason.place(of: reason)] == reason)
+            #expect(CloseReasonCounters.allReasons[CloseReasonCounters.index(of: reason)] == reason)
         }
-        session.noteBytes(3 << 32)
-        session.noteBytes(5)
-        session.noteBytes(-7)
+        session.addBytes(3 << 32)
+        session.addBytes(5)
+        session.addBytes(-7)
         #expect(session.bytes == 3 << 32 + 5)
-        session.noteBytes(1 << 40)
+        session.addBytes(1 << 40)
         #expect(session.bytes == 1 << 40 - 1 && session.flags == [] && session.connections == 0)
     }
 
-    @Test("moments are kept to the millisecond, before the clock's zero and long after it, and never stays never")
+    @Test("times are exact to the millisecond, before zero and long after it, and `never` stays `never`")
     func moments() {
         var session = session(1)
         #expect(session.mark == ViewerSession.never && session.start == session.since)
@@ -55,7 +56,7 @@ struct SessionTableTests {
             #expect(session.since == Int64(moment) && session.lastHit == Int64(moment) + 1)
             #expect(session.mark == Int64(moment) + 2 && session.start == Int64(moment) + 3)
         }
-        // A later moment takes its place.
+        // `never` is earlier than every other time.
         session.mark = ViewerSession.never
         #expect(max(session.mark, -500_000_000_000) == -500_000_000_000)
         #expect(session.mark == ViewerSession.never && session.start != ViewerSession.never)
@@ -64,7 +65,7 @@ struct SessionTableTests {
         #expect(session.since == ViewerSession.never && session.lastHit > 500_000_000_000)
     }
 
-    @Test("what is in the table stays where it is, over many pages, and takes a page beyond it at most")
+    @Test("sessions keep their index over many pages; at most one page is unused")
     func pages() {
         var table = SessionTable()
         for code in 0..<5000 {
@@ -78,7 +79,7 @@ struct SessionTableTests {
         #expect(table.bytes >= 5000 * 64 && table.bytes <= (5000 + 512) * 64)
     }
 
-    @Test("the index finds what is in it and nothing else, whatever came and went before")
+    @Test("the index finds exactly the present sessions, after any insertions and removals")
     func index() {
         var random = SeededGenerator(seed: 3)
         var table = SessionTable()
@@ -91,7 +92,7 @@ struct SessionTableTests {
                 places[code] = nil
                 if index.find(code, in: table) != nil { misses += 1 }
             } else {
-                // Some of them have a home in common, so that they push each other on.
+                // Some share a home slot, so that they collide.
                 let code = round % 50 == 0 ? random.next() & ~0xFFFF : random.next()
                 let place = table.append(session(code))
                 index.insert(place, in: table)

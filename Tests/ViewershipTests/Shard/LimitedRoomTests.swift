@@ -4,93 +4,93 @@ import Testing
 
 @testable import Viewership
 
-@Suite("Rooms whose audience is limited")
+@Suite("Rooms with a limited audience")
 struct LimitedRoomTests {
-    private let stand = Stand()
+    private let fixture = LedgerFixture()
 
-    private func place(_ player: PlayerRequest = PlayerRequest()) -> AudiencePlace? {
-        stand.ledger.takePlace(in: stand.room, for: player)
+    private func reserve(_ player: PlayerRequest = PlayerRequest()) -> ViewerSlot? {
+        fixture.ledger.reserveSlot(in: fixture.room, for: player)
     }
 
-    private func hasPlace(_ sid: String?) -> Bool {
-        stand.ledger.hasPlace(in: stand.room, for: PlayerRequest(sid: sid))
+    private func hasFreeSlot(_ sid: String?) -> Bool {
+        fixture.ledger.hasFreeSlot(in: fixture.room, for: PlayerRequest(sid: sid))
     }
 
-    @Test("of connections that come at once only so many get a place; who is gone gives it back")
+    @Test("concurrent connections get a limited number of slots; a closed one releases its slot")
     func connections() {
-        stand.ledger.limitAudience(of: stand.room, to: 2)
-        var first = place()
-        let second = place()
-        #expect(first != nil && second != nil && place() == nil)
-        // One goes before it was proven to watch.
+        fixture.ledger.limitAudience(of: fixture.room, to: 2)
+        var first = reserve()
+        let second = reserve()
+        #expect(first != nil && second != nil && reserve() == nil)
+        // One closes before it qualifies.
         first = nil
-        let third = place()
-        #expect(third != nil && place() == nil)
+        let third = reserve()
+        #expect(third != nil && reserve() == nil)
 
-        // As the fan-out does it: the place is held until it was told that the player watched.
-        let sids = (0..<2).map { _ in stand.ledger.makeSession(room: stand.room) }
-        stand.watch(sids[0], from: 0, by: .rtmp)
-        second?.giveBack()
-        stand.watch(sids[1], from: 5, by: .flv)
-        third?.giveBack()
-        second?.giveBack()
-        #expect(stand.report.concurrent == 2 && place() == nil)
-        stand.record(sids[0], .closed(.left), at: 11, by: .rtmp)
-        #expect(stand.report.concurrent == 1)
-        let fourth = place()
-        #expect(fourth != nil && place() == nil)
+        // As the fan-out does it: the slot is held until the player has qualified.
+        let sids = (0..<2).map { _ in fixture.ledger.makeSession(room: fixture.room) }
+        fixture.watch(sids[0], from: 0, by: .rtmp)
+        second?.release()
+        fixture.watch(sids[1], from: 5, by: .flv)
+        third?.release()
+        second?.release()
+        #expect(fixture.report.concurrent == 2 && reserve() == nil)
+        fixture.record(sids[0], .closed(.left), at: 11, by: .rtmp)
+        #expect(fixture.report.concurrent == 1)
+        let fourth = reserve()
+        #expect(fourth != nil && reserve() == nil)
     }
 
-    @Test("of players that ask for playlists at once only so many count, and another when one has gone")
+    @Test("a limited number of polling players counts, and another one when a slot is free")
     func requests() {
-        stand.ledger.limitAudience(of: stand.room, to: 2)
-        let sids = (0..<3).map { _ in stand.ledger.makeSession(room: stand.room) }
+        fixture.ledger.limitAudience(of: fixture.room, to: 2)
+        let sids = (0..<3).map { _ in fixture.ledger.makeSession(room: fixture.room) }
         for second in stride(from: 0.0, through: 10, by: 2) {
-            stand.advance(to: second)
-            for sid in sids { stand.record(sid, .playlistServed, at: second, by: .hls) }
+            fixture.advance(to: second)
+            for sid in sids { fixture.record(sid, .playlistServed, at: second, by: .hls) }
         }
-        #expect(stand.report.concurrent == 2 && stand.report.joins == 2)
-        #expect(sids.map(hasPlace) == [true, true, false] && !hasPlace(nil))
-        // The first goes; the third, which asks on, counts from then on.
+        #expect(fixture.report.concurrent == 2 && fixture.report.joins == 2)
+        #expect(sids.map(hasFreeSlot) == [true, true, false] && !hasFreeSlot(nil))
+        // The first leaves; the third, which continues to poll, counts then.
         for second in stride(from: 12.0, through: 30, by: 2) {
-            stand.advance(to: second)
-            for sid in sids.dropFirst() { stand.record(sid, .playlistServed, at: second, by: .hls) }
+            fixture.advance(to: second)
+            for sid in sids.dropFirst() { fixture.record(sid, .playlistServed, at: second, by: .hls) }
         }
-        #expect(stand.report.concurrent == 2 && stand.report.joins == 3)
-        #expect(hasPlace(sids[2]) && !hasPlace(nil))
-        #expect(stand.report.brokenIdentities == [])
+        #expect(fixture.report.concurrent == 2 && fixture.report.joins == 3)
+        #expect(hasFreeSlot(sids[2]) && !hasFreeSlot(nil))
+        #expect(fixture.report.brokenIdentities == [])
     }
 
-    @Test("a participant that is there has its place whatever it plays with, so has a host; who was here comes back")
+    @Test("a present participant and a host have their slots with any player; a recent viewer may return")
     func holders() {
-        stand.ledger.limitAudience(of: stand.room, to: 2)
-        stand.ledger.participantWatching(room: stand.room, identity: "eve")
-        stand.ledger.participantHosting(room: stand.room, identity: "ann")
-        let eve = stand.ledger.makeSession(room: stand.room, identity: "eve")
-        let ann = stand.ledger.makeSession(room: stand.room, identity: "ann")
-        let stranger = stand.ledger.makeSession(room: stand.room)
-        stand.watch(stranger, from: 0, by: .rtmp)
-        #expect(stand.report.concurrent == 2 && !hasPlace(nil) && place() == nil)
-        #expect(hasPlace(eve) && hasPlace(ann) && hasPlace(stranger))
-        #expect(place(PlayerRequest(identity: "eve")) != nil && place(PlayerRequest(identity: "zoe")) == nil)
-        #expect(place(PlayerRequest(role: .relay)) != nil)
-        stand.poll(eve, from: 6, to: 12)
-        #expect(stand.report.concurrent == 2 && stand.report.byProtocol[.hls] == 1)
-        stand.record(stranger, .closed(.left), at: 13, by: .rtmp)
-        #expect(hasPlace(nil) && hasPlace(stranger))
-        #expect(place(PlayerRequest(sid: stranger)) != nil)
+        fixture.ledger.limitAudience(of: fixture.room, to: 2)
+        fixture.ledger.participantWatching(room: fixture.room, identity: "eve")
+        fixture.ledger.participantHosting(room: fixture.room, identity: "ann")
+        let eve = fixture.ledger.makeSession(room: fixture.room, identity: "eve")
+        let ann = fixture.ledger.makeSession(room: fixture.room, identity: "ann")
+        let anonymous = fixture.ledger.makeSession(room: fixture.room)
+        fixture.watch(anonymous, from: 0, by: .rtmp)
+        #expect(fixture.report.concurrent == 2 && !hasFreeSlot(nil) && reserve() == nil)
+        #expect(hasFreeSlot(eve) && hasFreeSlot(ann) && hasFreeSlot(anonymous))
+        #expect(reserve(PlayerRequest(identity: "eve")) != nil && reserve(PlayerRequest(identity: "zoe")) == nil)
+        #expect(reserve(PlayerRequest(role: .relay)) != nil)
+        fixture.poll(eve, from: 6, to: 12)
+        #expect(fixture.report.concurrent == 2 && fixture.report.byProtocol[.hls] == 1)
+        fixture.record(anonymous, .closed(.left), at: 13, by: .rtmp)
+        #expect(hasFreeSlot(nil) && hasFreeSlot(anonymous))
+        #expect(reserve(PlayerRequest(sid: anonymous)) != nil)
     }
 
-    @Test("who is there before a room has its limit counts in it; what servers in front tell of cannot be refused")
+    @Test("present viewers count in a new limit; viewers of servers in front cannot be refused")
     func others() {
-        for _ in 0..<3 { stand.watch(stand.ledger.makeSession(room: stand.room), from: 0, by: .flv) }
-        stand.ledger.limitAudience(of: stand.room, to: 3)
-        #expect(place() == nil && !hasPlace(nil))
-        stand.ledger.limitAudience(of: stand.room, to: 4)
-        let held = place()
-        #expect(held != nil && place() == nil)
-        stand.ledger.limitAudience(of: stand.room, to: nil)
-        #expect(place() != nil && hasPlace(nil) && stand.report.concurrent == 3)
-        #expect(stand.ledger.takePlace(in: "another", for: PlayerRequest()) != nil)
+        for _ in 0..<3 { fixture.watch(fixture.ledger.makeSession(room: fixture.room), from: 0, by: .flv) }
+        fixture.ledger.limitAudience(of: fixture.room, to: 3)
+        #expect(reserve() == nil && !hasFreeSlot(nil))
+        fixture.ledger.limitAudience(of: fixture.room, to: 4)
+        let held = reserve()
+        #expect(held != nil && reserve() == nil)
+        fixture.ledger.limitAudience(of: fixture.room, to: nil)
+        #expect(reserve() != nil && hasFreeSlot(nil) && fixture.report.concurrent == 3)
+        #expect(fixture.ledger.reserveSlot(in: "another", for: PlayerRequest()) != nil)
     }
 }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Webhooks
 
-@Suite("The address of a webhook")
+@Suite("Endpoint address")
 struct EndpointAddressTests {
-    @Test("Host, port, path and query are taken apart")
+    @Test("parses host, port, path and query")
     func parts() throws {
         let plain = try EndpointAddress("https://hooks.example/in?key=1", allowsPlainHTTP: false)
         #expect(plain.host == "hooks.example" && plain.port == 443 && plain.target == "/in?key=1" && plain.isSecure)
@@ -18,7 +18,7 @@ struct EndpointAddressTests {
     }
 
     @Test(
-        "What is not an address to post to is refused",
+        "rejects invalid addresses",
         arguments: [
             "", "hooks.example", "ftp://hooks.example", "http://hooks.example", "https://", "https:///in",
             "https://user:word@hooks.example", "https://a.example/#part", "https://a.example\\@b.example",

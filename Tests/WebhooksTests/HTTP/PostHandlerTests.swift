@@ -5,7 +5,7 @@ import Testing
 
 @testable import Webhooks
 
-@Suite("One request over a connection")
+@Suite("Post handler")
 struct PostHandlerTests {
     private func answer(to bytes: String) throws -> (answer: PostAnswer?, isOpen: Bool) {
         let channel = EmbeddedChannel()
@@ -28,7 +28,7 @@ struct PostHandlerTests {
         return (found, isOpen)
     }
 
-    @Test("is answered once its head and body are there, with a word that it goes on before or without")
+    @Test("completes a request after head and body, with and without an informational response")
     func answers() throws {
         for before in ["", "HTTP/1.1 100 Continue\r\n\r\n"] {
             let (answer, isOpen) = try answer(
@@ -39,7 +39,7 @@ struct PostHandlerTests {
         }
     }
 
-    @Test("ends the connection when another protocol is to follow, of which nothing is kept")
+    @Test("closes the connection on a protocol switch, without buffering its bytes")
     func upgrade() throws {
         let head = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"
         let (answer, isOpen) = try answer(to: head + String(repeating: "x", count: 10_000))

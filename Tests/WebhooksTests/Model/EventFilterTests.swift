@@ -3,13 +3,13 @@ import Testing
 
 @testable import Webhooks
 
-@Suite("Which events a webhook is told of")
+@Suite("Event filter")
 struct EventFilterTests {
     private func event(_ type: String, _ room: WebhookEvent.Room? = .init(sid: "RM1", name: "show")) -> WebhookEvent {
         WebhookEvent(type, room: room, at: 0) { Data() }
     }
 
-    @Test("By name, by the beginning of a name, or all")
+    @Test("matches by type, by prefix, or all")
     func types() {
         let some = EventFilter(types: ["room.*", "participant.joined"])
         #expect(some.passes(event("room.ended")) && some.passes(event("participant.joined")))
@@ -17,14 +17,14 @@ struct EventFilterTests {
         #expect(EventFilter().passes(event("anything.else")))
     }
 
-    @Test("By room, which may be named either way; what belongs to no room is told whatever the room")
+    @Test("matches by room name or sid; events without a room always match")
     func rooms() {
         for name in ["show", "RM1"] { #expect(EventFilter(room: name).passes(event("room.ended"))) }
         #expect(!EventFilter(room: "other").passes(event("room.ended")))
         #expect(EventFilter(room: "other").passes(event("webhook.disabled", nil)))
     }
 
-    @Test("A name that no event has is not known, and neither is a beginning")
+    @Test("unknown types and prefixes are not known")
     func known() {
         let names = ["room.ended", "track.enabled"]
         #expect(["room.ended", "room.*", "track.*"].allSatisfy { EventFilter.isKnown($0, among: names) })

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Webhooks
 
-@Suite("The secret of a webhook and its signatures")
+@Suite("Webhook secrets and signatures")
 struct WebhookSecretTests {
-    @Test("The published test vector of Standard Webhooks is signed as published")
+    @Test("signs the published test vector of Standard Webhooks")
     func vector() throws {
         let secret = try #require(WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
         let signature = secret.sign(
@@ -15,7 +15,7 @@ struct WebhookSecretTests {
         #expect(signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
     }
 
-    @Test("A new one has 32 random bytes, is read back as it is, and shows only its end")
+    @Test("a new secret has 32 random bytes, can be parsed, and is masked in output")
     func fresh() throws {
         let secret = WebhookSecret()
         #expect(secret != WebhookSecret() && secret.text.hasPrefix("whsec_"))
@@ -28,7 +28,7 @@ struct WebhookSecretTests {
     }
 
     @Test(
-        "What is no secret is not taken for one",
+        "rejects invalid secrets",
         arguments: [
             "", "whsec_", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_MfKQ", "whsec_???",
             "whsec_" + String(repeating: "AAAA", count: 22),
@@ -38,7 +38,7 @@ struct WebhookSecretTests {
         #expect(WebhookSecret(text) == nil)
     }
 
-    @Test("After a rotation both secrets sign, until the former one's time is over")
+    @Test("both secrets sign after a rotation until the former one expires")
     func rotation() throws {
         let (old, new) = (WebhookSecret(), WebhookSecret())
         var endpoint = WebhookEndpoint(

@@ -2,24 +2,25 @@ import FootlightTesting
 import Foundation
 import GRDB
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import Webhooks
 
-@Suite("The outbox of webhooks", .timeLimit(.minutes(1)))
+@Suite("Webhook outbox", .timeLimit(.minutes(1)))
 struct OutboxTests {
-    @Test("Beyond its bound the oldest are dropped and counted, and those that stay are sent in order")
+    @Test("drops and counts the oldest deliveries above the limit, and sends the others in order")
     func bounded() async throws {
-        try await Stand.run { (stand) async throws in
-            let receiver = Receiver(group: stand.group)
+        try await DispatcherFixture.run { (fixture) async throws in
+            let receiver = WebhookReceiver(group: fixture.group)
             let port = try await receiver.open()
-            let dispatcher = try stand.dispatcher(
-                stand.configuration {
+            let dispatcher = try fixture.dispatcher(
+                fixture.configuration {
                     $0.maximumPending = 5
                     $0.maximumBytes = 100
                 }
             )
-            let endpoint = try await stand.endpoint(dispatcher, at: receiver, port: port)
+            let endpoint = try await fixture.endpoint(dispatcher, at: receiver, port: port)
             for number in 1...12 {
                 dispatcher.post(number...number)
                 #expect(
@@ -32,41 +33,41 @@ struct OutboxTests {
             dispatcher.post(WebhookEvent("room.updated", at: 0) { Data(repeating: 0x30, count: 101) })
             #expect(try await eventually { dispatcher.status.dropped == 8 })
             #expect(try dispatcher.endpoint(endpoint.id).health.dropped == 7)
-            try await stand.delivering(dispatcher) { () async throws in
-                #expect(try await eventually { receiver.letters.count == 5 })
+            try await fixture.delivering(dispatcher) { () async throws in
+                #expect(try await eventually { receiver.messages.count == 5 })
             }
-            #expect(receiver.letters.numbers == Array(8...12))
+            #expect(receiver.messages.numbers == Array(8...12))
         }
     }
 
-    @Test("A damaged database is put aside, and the endpoints are told further by another one")
+    @Test("quarantines a damaged database, and continues with a new one and the known endpoints")
     func damaged() async throws {
-        try await Stand.run { (stand) async throws in
-            let receiver = Receiver(group: stand.group)
+        try await DispatcherFixture.run { (fixture) async throws in
+            let receiver = WebhookReceiver(group: fixture.group)
             let port = try await receiver.open()
-            let dispatcher = try stand.dispatcher()
-            _ = try await stand.endpoint(dispatcher, at: receiver, port: port)
+            let dispatcher = try fixture.dispatcher()
+            _ = try await fixture.endpoint(dispatcher, at: receiver, port: port)
             await dispatcher.close()
-            for suffix in ["-wal", "-shm"] where FileManager.default.fileExists(atPath: stand.path + suffix) {
-                try FileManager.default.removeItem(atPath: stand.path + suffix)
+            for suffix in ["-wal", "-shm"] where FileManager.default.fileExists(atPath: fixture.path + suffix) {
+                try FileManager.default.removeItem(atPath: fixture.path + suffix)
             }
-            try Data(repeating: 0xA5, count: 9000).write(to: URL(fileURLWithPath: stand.path))
-            try await stand.delivering(dispatcher) { () async throws in
+            try Data(repeating: 0xA5, count: 9000).write(to: URL(fileURLWithPath: fixture.path))
+            try await fixture.delivering(dispatcher) { () async throws in
                 dispatcher.post(1...2)
-                #expect(try await eventually { receiver.letters.count == 2 })
+                #expect(try await eventually { receiver.messages.count == 2 })
             }
-            #expect(receiver.letters.numbers == [1, 2] && receiver.letters.allSatisfy { $0.signers == [0] })
-            #expect(dispatcher.status.asides == 1)
-            let names = try FileManager.default.contentsOfDirectory(atPath: stand.folder.path)
+            #expect(receiver.messages.numbers == [1, 2] && receiver.messages.allSatisfy { $0.signers == [0] })
+            #expect(dispatcher.status.quarantined == 1)
+            let names = try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path)
             #expect(names.contains { $0.hasPrefix("webhooks.sqlite.aside-") })
-            #expect(try stand.dispatcher().endpoints().count == 1)
+            #expect(try fixture.dispatcher().endpoints().count == 1)
         }
     }
 
-    @Test("Endpoints are made, changed, turned off and taken away, and a restart finds them as they are")
+    @Test("creates, changes, disables and removes endpoints, which survive a restart")
     func endpoints() async throws {
-        try await Stand.run { (stand) async throws in
-            let dispatcher = try stand.dispatcher(stand.configuration { $0.maximumEndpoints = 2 })
+        try await DispatcherFixture.run { (fixture) async throws in
+            let dispatcher = try fixture.dispatcher(fixture.configuration { $0.maximumEndpoints = 2 })
             var draft = WebhookDraft()
             draft.url = "https://a.example/in"
             draft.text = "billing"
@@ -89,40 +90,40 @@ struct OutboxTests {
             dispatcher.post(1...1)
             #expect(try await eventually { dispatcher.status.pending == 1 })
 
-            let later = try stand.dispatcher()
+            let later = try fixture.dispatcher()
             #expect(later.endpoints() == dispatcher.endpoints())
             #expect(later.pending(of: first.id) == 1 && later.pending(of: second.id) == 0)
             try await dispatcher.remove(first.id)
             await #expect(throws: WebhookFault.notFound) { try await dispatcher.remove(first.id) }
             #expect(dispatcher.endpoints().map(\.id) == [second.id])
-            #expect(try stand.dispatcher().endpoints().map(\.id) == [second.id])
+            #expect(try fixture.dispatcher().endpoints().map(\.id) == [second.id])
         }
     }
 
-    @Test("A mark is stored with its event, and also when nobody wants to know of it")
+    @Test("stores a mark with its event, also without recipients")
     func marks() async throws {
-        try await Stand.run { (stand) async throws in
-            let dispatcher = try stand.dispatcher()
+        try await DispatcherFixture.run { (fixture) async throws in
+            let dispatcher = try fixture.dispatcher()
             #expect(try await dispatcher.mark("place") == nil)
             for value in [7, 9] as [Int64] {
                 dispatcher.post(WebhookEvent("broadcast.summary", at: 0, mark: ("place", value)) { Data() })
                 #expect(try await eventually { try await dispatcher.mark("place") == value })
             }
-            #expect(try await stand.dispatcher().mark("place") == 9)
+            #expect(try await fixture.dispatcher().mark("place") == 9)
         }
     }
 
-    @Test("Counts of a damaged database are brought to where one more can be counted")
+    @Test("clamps the counters of a corrupt database so that they can be incremented")
     func damagedCounts() async throws {
-        try await Stand.run { (stand) async throws in
-            let receiver = Receiver(group: stand.group)
+        try await DispatcherFixture.run { (fixture) async throws in
+            let receiver = WebhookReceiver(group: fixture.group)
             let port = try await receiver.open()
-            let first = try stand.dispatcher()
-            let endpoint = try await stand.endpoint(first, at: receiver, port: port)
+            let first = try fixture.dispatcher()
+            let endpoint = try await fixture.endpoint(first, at: receiver, port: port)
             first.post(1...1)
             #expect(try await eventually { first.pending(of: endpoint.id) == 1 })
             await first.close()
-            let database = try OutboxDatabase(path: stand.path, lockTimeout: 1)
+            let database = try OutboxDatabase(path: fixture.path, lockTimeout: 1)
             try database.store.write { database in
                 try database.execute(
                     sql: """
@@ -134,10 +135,10 @@ struct OutboxTests {
                 )
             }
             database.close()
-            let later = try stand.dispatcher()
+            let later = try fixture.dispatcher()
             later.post(2...2)
-            try await stand.delivering(later) { () async throws in
-                #expect(try await eventually { receiver.letters.count == 2 })
+            try await fixture.delivering(later) { () async throws in
+                #expect(try await eventually { receiver.messages.count == 2 })
             }
         }
     }

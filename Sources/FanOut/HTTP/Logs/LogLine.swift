@@ -1,13 +1,13 @@
 import Foundation
 
-/// One line of a request log: a JSON object whose fields have one of the names in `LogField`.
+/// One line of a CDN log: a JSON object whose fields have the names in `LogField`.
 struct LogLine {
-    /// Longest line that is read, in bytes.
+    /// The maximum length of a line, in bytes.
     static let limit = 16 * 1024
 
     private let fields: [String: Any]
 
-    /// Nil for what is no JSON object, or is too long.
+    /// Parses a line; nil if it is no JSON object or too long.
     init?(_ bytes: Data) {
         guard bytes.count <= Self.limit, let read = try? JSONSerialization.jsonObject(with: bytes),
             var fields = read as? [String: Any]
@@ -16,7 +16,7 @@ struct LogLine {
         self.fields = fields
     }
 
-    /// What the line says, as text; nil where it says nothing, which some logs write as a dash.
+    /// The value of a field as text; nil if it is absent, empty or a dash.
     subscript(field: LogField) -> String? {
         for name in field.names {
             if let text = text(name) { return text }
@@ -24,10 +24,10 @@ struct LogLine {
         return nil
     }
 
-    /// What the player calls its playback, where that stands alone.
+    /// The player's playback session id, if it is logged as a field of its own.
     var playbackName: String? { text(LogField.cmcdSessionID).map { $0.filter { $0 != "\"" } } }
 
-    /// Seconds since 1970; nil where the line has no time or one that makes no sense.
+    /// The time in seconds since 1970; nil if it is missing or invalid.
     var date: Double? { self[.time].flatMap { Self.date($0) } }
 
     private func text(_ name: String) -> String? {
@@ -40,7 +40,7 @@ struct LogLine {
         return text.isEmpty || text == "-" ? nil : text
     }
 
-    /// A number is of seconds, milli-, micro- or nanoseconds, by its size; anything else is a date of RFC 3339.
+    /// Parses a time: a number in seconds, milli-, micro- or nanoseconds by its size, or a date of RFC 3339.
     static func date(_ text: String) -> Double? {
         if let number = Double(text) {
             guard number > 0 else { return nil }
@@ -57,4 +57,53 @@ struct LogLine {
         }
         return nil
     }
+}
+
+/// The fields read from a line of a CDN log.
+///
+/// Each field has a name of this project and the names that CDNs use for it: Cloudflare (Logpush, `http_requests`),
+/// Akamai (DataStream 2, JSON) and Amazon (CloudFront real-time and standard logs).
+enum LogField {
+    case time
+    /// Path and query, or the absolute URL.
+    case address
+    case path
+    case query
+    case status
+    case method
+    case client
+    case userAgent
+    case country
+    case sid
+    case cmcd
+    case cmcdSession
+    case cmcdStatus
+    case playbackSession
+    case purpose
+
+    /// The possible names of the field; the first one present is used.
+    var names: [String] {
+        switch self {
+        case .time: ["time", "EdgeStartTimestamp", "reqTimeSec", "timestamp", "timestamp(ms)"]
+        case .address: ["uri", "url", "ClientRequestURI"]
+        case .path: ["path", "reqPath", "cs-uri-stem"]
+        case .query: ["query", "queryStr", "cs-uri-query"]
+        case .status: ["status", "EdgeResponseStatus", "statusCode", "sc-status"]
+        case .method: ["method", "ClientRequestMethod", "reqMethod", "cs-method"]
+        case .client: ["ip", "ClientIP", "cliIP", "c-ip"]
+        case .userAgent: ["user_agent", "ClientRequestUserAgent", "UA", "cs-user-agent", "cs(User-Agent)"]
+        case .country: ["country", "ClientCountry", "c-country"]
+        case .sid: ["sid"]
+        case .cmcd: ["cmcd", "CMCD"]
+        case .cmcdSession: ["cmcd_session", "cmcd-session"]
+        case .cmcdStatus: ["cmcd_status", "cmcd-status"]
+        case .playbackSession: ["playback_session_id", "x-playback-session-id"]
+        case .purpose: ["sec_purpose", "sec-purpose"]
+        }
+    }
+
+    /// The CMCD session id alone, as Amazon's logs write it.
+    static let cmcdSessionID = "cmcd-session-id"
+    /// The request header fields that Cloudflare is configured to log, with lower-case names.
+    static let headers = "RequestHeaders"
 }

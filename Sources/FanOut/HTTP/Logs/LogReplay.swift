@@ -1,89 +1,88 @@
-/// Holds what logs tell until what comes late has had time to come, so that it is counted in the order in which it
-/// happened.
+/// Buffers log lines until late ones have had time to arrive, so that all are counted in chronological order.
 ///
-/// A log comes in bundles, each with what happened in some seconds or in a minute. Taken as they come a crowd would be
-/// there and gone with every bundle. Each log has a lag of its own: the greatest age in which a line of it came for the
-/// first time. It never gets shorter. It says when a line is counted, and never as of when: that is the line's own time.
-/// Times are milliseconds.
+/// A log arrives in batches, each covering seconds or a minute. Counted on arrival, viewers would appear and disappear
+/// with every batch. Each log has its own lag: the greatest age at which a new line of it arrived, which never
+/// decreases. The lag decides when a line is counted; the time that it is counted for is the line's own. All times
+/// are in milliseconds.
 struct LogReplay<Entry> {
-    /// One line of a bundle.
+    /// One line of a batch.
     struct Line {
         var entry: Entry
-        /// How old it is; nil where the log does not say, and then it is of this moment.
+        /// The age of the line; nil if the log has no times, and then the line counts as current.
         var age: Int64?
-        /// Tells it from all others; nil for one that is never the same as another.
+        /// A fingerprint to detect repeated lines; nil for a line that is never a repetition.
         var mark: UInt64?
     }
 
-    /// What became of the lines of a bundle.
+    /// The outcome of the lines of a batch.
     struct Outcome: Equatable {
         var taken = 0
-        /// Older than any log may be, or as far from the future.
+        /// Lines older than the limit, or as far in the future.
         var late = 0
-        /// There was no room for them.
+        /// Lines dropped because the buffer was full.
         var dropped = 0
-        /// They came before.
+        /// Repeated lines.
         var repeated = 0
     }
 
     private struct Log {
         var lag: Int64?
-        /// Lines that wait, by the step of their time.
+        /// Buffered lines by time slot.
         var slots: [Int64: [(entry: Entry, time: Int64)]] = [:]
     }
 
-    /// What is looked at together.
+    /// The length of a time slot.
     private static var step: Int64 { 250 }
-    /// Marks that are forgotten together.
+    /// The length of a slot of fingerprints, which expire together.
     private static var markStep: Int64 { 10_000 }
-    /// Logs that are told apart; all others share a lag.
+    /// The maximum number of logs with a lag of their own; all others share one.
     private static var logLimit: Int { 64 }
 
     private let longestLag: Int64
     private let capacity: Int
     private var logs: [String: Log] = [:]
     private var undated: [Entry] = []
-    /// Of lines that came, by their time, for as long as they may come again.
+    /// The fingerprints of lines by time slot, stored for as long as repetitions may arrive.
     private var marks: [Int64: Set<UInt64>] = [:]
     private var markCount = 0
-    /// Lines that wait.
+    /// The number of buffered lines.
     private(set) var count = 0
 
     /// - Parameters:
-    ///   - longestLag: The greatest age in which a line is taken.
-    ///   - capacity: Lines that may wait at a time, and twice as many whose marks are kept.
+    ///   - longestLag: The maximum age of an accepted line.
+    ///   - capacity: The maximum number of buffered lines; twice as many fingerprints are stored.
     init(longestLag: Int64 = 90_000, capacity: Int = 500_000) {
         self.longestLag = longestLag
         self.capacity = capacity
     }
 
-    /// By how much the slowest log lags behind.
+    /// The lag of the slowest log.
     var lag: Int64 { max(0, logs.values.compactMap(\.lag).max() ?? 0) }
 
-    /// By how much a log lags behind.
+    /// Returns the lag of a log.
     func lag(of log: String) -> Int64 { max(0, (logs[log] ?? logs[""])?.lag ?? 0) }
 
-    /// Raises the lag of a log to what is known of it from elsewhere.
+    /// Raises the lag of a log to what another replay of the same log knows.
     mutating func raiseLag(of log: String, to lag: Int64) {
         let name = self.name(of: log)
         logs[name, default: Log()].lag = max(logs[name]?.lag ?? lag, lag)
     }
 
-    /// Under which a log is kept: those beyond the limit share a name.
+    /// Returns the name under which a log is stored; logs beyond the limit share one.
     private func name(of log: String) -> String {
         logs[log] != nil || logs.count < Self.logLimit ? log : ""
     }
 
-    /// Takes a bundle.
+    /// Adds a batch.
     ///
     /// - Parameters:
-    ///   - log: Whose lines they are.
-    ///   - lag: Of a bundle that was taken before, by how much its log was known to lag then; its lines are older now.
+    ///   - log: The name of the log.
+    ///   - lag: For a batch accepted by an earlier run, the log's lag as known then; its lines are older now.
     mutating func add(_ bundle: [Line], of log: String, at now: Int64, lag: Int64? = nil) -> Outcome {
         let limits = -longestLag...longestLag
         let name = name(of: log)
         var log = logs.removeValue(forKey: name) ?? Log()
-        forgetMarks(at: now)
+        expireMarks(at: now)
         if let lag { log.lag = max(log.lag ?? lag, lag) }
         var outcome = Outcome()
         for line in bundle {
@@ -113,15 +112,15 @@ struct LogReplay<Entry> {
         return outcome
     }
 
-    /// Knows lines again that were counted, should they come once more.
-    mutating func remember(_ lines: [Line], at now: Int64) {
+    /// Stores the fingerprints of lines that were counted, so that repetitions are detected.
+    mutating func markSeen(_ lines: [Line], at now: Int64) {
         for line in lines {
             if let mark = line.mark, let age = line.age { _ = isNew(mark, at: now - age) }
         }
     }
 
-    /// Takes out what is due, in order; each with the moment at which it happened.
-    mutating func takeDue(at now: Int64) -> [(entry: Entry, time: Int64)] {
+    /// Removes the lines that are due, in order, each with its time.
+    mutating func removeDue(at now: Int64) -> [(entry: Entry, time: Int64)] {
         var due: [(entry: Entry, time: Int64)] = undated.map { ($0, now) }
         undated.removeAll()
         for (name, log) in logs {
@@ -129,7 +128,7 @@ struct LogReplay<Entry> {
             let last = Self.slot(of: now - lag) - 1
             for key in log.slots.keys where key <= last {
                 for line in logs[name]?.slots.removeValue(forKey: key) ?? [] {
-                    // A clock that is ahead tells of what is to come; it is of this moment at the latest.
+                    // The time of a line from a clock that is ahead is limited to the present.
                     due.append((line.entry, min(line.time, line.time + lag)))
                 }
             }
@@ -138,10 +137,10 @@ struct LogReplay<Entry> {
         return due.sorted { $0.time < $1.time }
     }
 
-    /// Whether a line did not come before; where there is no room for its mark it did not.
+    /// Whether a line is new; also true if there is no room for its fingerprint.
     private mutating func isNew(_ mark: UInt64, at time: Int64) -> Bool {
         let slot = time >= 0 ? time / Self.markStep : (time - Self.markStep + 1) / Self.markStep
-        // Its age is reckoned anew each time it comes, which may move it over a border.
+        // The age is computed again on each arrival, so a repetition may fall into a neighbouring slot.
         if (slot - 1...slot + 1).contains(where: { marks[$0]?.contains(mark) ?? false }) { return false }
         guard markCount < 2 * capacity else { return true }
         marks[slot, default: []].insert(mark)
@@ -149,7 +148,7 @@ struct LogReplay<Entry> {
         return true
     }
 
-    private mutating func forgetMarks(at now: Int64) {
+    private mutating func expireMarks(at now: Int64) {
         let first = (now - longestLag) / Self.markStep - 2
         for slot in marks.keys where slot < first { markCount -= marks.removeValue(forKey: slot)?.count ?? 0 }
     }

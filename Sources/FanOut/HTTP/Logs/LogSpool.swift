@@ -3,22 +3,22 @@ public import Logging
 import NIOCore
 import Synchronization
 
-/// Stores the logs whose lines wait to be counted in files, so that a process that is killed loses no line that it accepted.
+/// Stores accepted logs in files until their lines are counted, so that a crash loses none.
 ///
-/// A file for each log, as it was sent behind one line of JSON, readable by its owner alone. Lines of logs hold addresses of
-/// viewers: a file is deleted as soon as its lines are counted.
+/// One file per log holds a line of JSON and the log as sent, readable by its owner only. Log lines contain viewers'
+/// addresses, so a file is deleted as soon as its lines are counted.
 public final class LogSpool: Sendable {
-    /// A log that was accepted.
+    /// An accepted log.
     struct Entry: Sendable {
-        /// Whose log it is.
+        /// The name of the log.
         var name: String
-        /// The one room that it may tell of; nil for all.
+        /// The only room that the log may report; nil for all rooms.
         var room: String?
-        /// By how much that log lags behind, in milliseconds, as far as was known then.
+        /// The lag of the log as known when it was received, in milliseconds.
         var lag: Int64
         /// When it was received, in milliseconds since 1970.
         var received: Int64
-        /// As it was sent.
+        /// The log as sent.
         var body: ByteBuffer
     }
 
@@ -29,15 +29,15 @@ public final class LogSpool: Sendable {
     }
 
     private struct State {
-        /// The bytes of each file by its name, which begins with when it was received; nil before the folder was read.
+        /// The size of each file by name, which starts with the time of receipt; nil before the folder was read.
         var files: [String: Int]?
         var lastWarning: Int64 = 0
         var failures = 0
     }
 
-    /// Bytes of all files together, which is much more than comes in a minute.
+    /// The maximum total size in bytes, far more than arrives in a minute.
     private static let limit = 256 << 20
-    /// Most files.
+    /// The maximum number of files.
     private static let fileLimit = 4096
 
     private let folder: String
@@ -45,16 +45,16 @@ public final class LogSpool: Sendable {
     private let queue = DispatchQueue(label: "footlight.viewership.logs", qos: .utility)
     private let state = Mutex(State())
 
-    /// - Parameter folder: Made when it is needed; nobody else may write there.
+    /// - Parameter folder: The folder of the spool, created on demand; no other process may write there.
     public init(folder: String, logger: Logger) {
         self.folder = folder
         self.logger = logger
     }
 
-    /// Logs that could not be written.
+    /// The number of logs that could not be written.
     var failures: Int { state.withLock { $0.failures } }
 
-    /// Writes a log; returns when the system has it.
+    /// Writes a log, and returns when the write is complete.
     func add(_ entry: Entry) async {
         await withCheckedContinuation { done in
             queue.async { [self] in
@@ -64,21 +64,21 @@ public final class LogSpool: Sendable {
         }
     }
 
-    /// Deletes logs that were received before a moment, milliseconds since 1970; returns at once.
+    /// Deletes logs received before a time in milliseconds since 1970; returns immediately.
     func remove(before moment: Int64) {
         queue.async { [self] in
             for file in sizes.keys where Self.moment(of: file) < moment { delete(file) }
         }
     }
 
-    /// The files, in the order in which their logs were received.
+    /// Returns the files in the order in which their logs were received.
     func files() async -> [String] {
         await withCheckedContinuation { done in
             queue.async { [self] in done.resume(returning: sizes.keys.sorted()) }
         }
     }
 
-    /// The log in a file; nil where it cannot be read.
+    /// Reads the log in a file; nil if that fails.
     func entry(_ file: String) async -> Entry? {
         await withCheckedContinuation { done in
             queue.async { [self] in done.resume(returning: read(file)) }
@@ -104,7 +104,7 @@ public final class LogSpool: Sendable {
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700]
             )
-            // In one step, so that a later run finds the whole of it or nothing.
+            // Written atomically, so that a later run finds all of it or nothing.
             try data.write(to: URL(fileURLWithPath: path(of: file)), options: .atomic)
             state.withLock { $0.files?[file] = data.count }
         } catch {
@@ -125,11 +125,11 @@ public final class LogSpool: Sendable {
         )
     }
 
-    /// The bytes of each file; used on the queue.
+    /// The sizes of the files; use on the queue only.
     private var sizes: [String: Int] {
         if let files = state.withLock({ $0.files }) { return files }
         var found: [String: Int] = [:]
-        // The folder is made with the first log.
+        // The folder does not exist before the first log.
         for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
             let attributes = try? FileManager.default.attributesOfItem(atPath: path(of: file))
             found[file] = attributes?[.size] as? Int ?? 0
@@ -139,7 +139,7 @@ public final class LogSpool: Sendable {
     }
 
     private func delete(_ file: String) {
-        // One that is gone already is what is wanted.
+        // A missing file is deleted already.
         try? FileManager.default.removeItem(atPath: path(of: file))
         state.withLock { $0.files?[file] = nil }
     }
@@ -153,14 +153,14 @@ public final class LogSpool: Sendable {
         }
         guard isWarningDue else { return }
         logger.warning(
-            "logs of content networks cannot be spooled; a kill would lose lines that are not counted yet",
+            "cannot spool CDN logs; a crash would lose uncounted lines",
             metadata: ["reason": "\(reason)", "folder": "\(folder)"]
         )
     }
 
     private func path(of file: String) -> String { folder + "/" + file }
 
-    /// When a log was received; 0 for a file that is none of ours, so that it does not stay.
+    /// Returns when a log was received; 0 for an unknown file, so that it is deleted.
     private static func moment(of file: String) -> Int64 {
         Int64(file.prefix { $0 != "-" }) ?? 0
     }

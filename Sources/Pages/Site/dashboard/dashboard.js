@@ -69,7 +69,7 @@ async function begin() {
 onLoggedOut(leave);
 addEventListener('hashchange', () => {
   route();
-  // Whoever goes by keyboard or screen reader begins with what is new.
+  // Moves the focus to the new view for keyboard and screen reader users.
   find('main').focus({ preventScroll: true });
 });
 themeSwitch(find('theme'), () => view?.restyle?.());

@@ -24,7 +24,7 @@ export function downloads(room) {
     on: { click: (event) => save(event.currentTarget, room, pathOf, `${room ?? 'all'}-${file}.csv`) },
   }, icon('download'), `${name} CSV`));
   return h('section', { class: 'card downloads', 'aria-labelledby': 'downloads-title' },
-    h('h2', { id: 'downloads-title' }, 'Figures as files'), h('div', { class: 'buttons' }, ...buttons));
+    h('h2', { id: 'downloads-title' }, 'Download figures'), h('div', { class: 'buttons' }, ...buttons));
 }
 
 /** The whole broadcast, minute by minute; one of more than a week in longer steps. */

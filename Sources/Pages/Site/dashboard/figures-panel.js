@@ -19,11 +19,11 @@ export function figuresPanel(room) {
   const stale = h('span', { class: 'badge warn', hidden: true });
   const coverage = h('span', { class: 'badge', hidden: true });
   const bar = protocolBar();
-  const peak = figure('Peak', 'The most at one time in this broadcast');
-  const ama = figure('AMA', 'Average minute audience: watched time over the minutes of the broadcast');
-  const joins = figure('Joins', 'Players that began to watch; a return within half a minute is none');
-  const uniques = figure('Different viewers', 'By token, by device, or else by playback: never fewer than there were');
-  const watched = figure('Watched', 'What everybody watched, added up');
+  const peak = figure('Peak', 'Peak of concurrent viewers in this broadcast');
+  const ama = figure('AMA', 'Average minute audience: watch time divided by the duration of the broadcast');
+  const joins = figure('Joins', 'Sessions that started to play; a return within half a minute is the same session');
+  const uniques = figure('Unique viewers', 'Counted by token, device or else session: an upper bound');
+  const watched = figure('Watched', 'Total watch time of all viewers');
   const element = h('section', { class: 'card figures', 'aria-labelledby': 'figures-title' },
     h('div', { class: 'card-head' }, h('h2', { id: 'figures-title' }, 'Watching now'), h('span', { class: 'spacer' }),
       coverage, stale, badge),
@@ -59,11 +59,11 @@ export function figuresPanel(room) {
   };
 }
 
-/** The estimate is made anew each day, so that nobody can be followed; sums over days count some viewers twice. */
+/** The salt of the estimate changes daily to prevent tracking, so sums over days count some viewers twice. */
 function showUniques(uniques, { devices, estimated, approximate } = { devices: 0, estimated: 0 }) {
   setText(uniques.value, `${approximate ? 'about ' : ''}${count(devices)}`);
   setText(uniques.note, `${count(estimated)} by address`);
-  uniques.note.title = 'An estimate by address and player: it cannot tell that a viewer of one day is one of another day';
+  uniques.note.title = 'An estimate by address and player; a viewer who returns on another day counts again';
 }
 
 /** Of whose playback its own player tells; the others are known by what they ask for alone. */
@@ -72,7 +72,7 @@ function showCoverage(badge, coverage) {
   show(badge, isKnown);
   if (!isKnown) return;
   setText(badge, `coverage ${Math.floor(coverage * 100)} %`);
-  badge.title = 'Part of the HLS viewers whose players report of themselves: stalls, pauses and startup are known of these';
+  badge.title = 'Share of HLS viewers whose players send reports: stalls, pauses and startup time are known for these';
 }
 
 /** A broadcast that is over has a settled peak; until then the live one counts. */
@@ -101,9 +101,9 @@ function showAverage(ama, viewership, summary, beganAt) {
 export function showTrust(badge, viewership, summary) {
   const state = viewership.recovering ? 'recovering' : summary?.settled === true ? 'settled' : 'provisional';
   const titles = {
-    recovering: 'The gateway was restarted and is taking over the viewers of before',
-    settled: 'The broadcast is over and every leave is known',
-    provisional: 'HLS players that left a moment ago may still be in it',
+    recovering: 'The gateway was restarted and is recovering the viewers',
+    settled: 'The broadcast is over and all figures are final',
+    provisional: 'May include HLS players that have just left',
   };
   setText(badge, state);
   badge.className = `badge ${{ recovering: 'warn', settled: 'good', provisional: '' }[state]}`;

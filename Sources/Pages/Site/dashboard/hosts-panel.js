@@ -1,4 +1,4 @@
-// Who is on stage: what is heard and seen of them, how loud, and how well they keep time.
+// The hosts on stage: tracks, audio level and A/V sync.
 
 import { h, icon, keyed, setText, show } from '../shared/element.js';
 import { ask, roomPath } from './api.js';
@@ -18,7 +18,7 @@ const quietest = -60;
 /** A panel for a room; `mayCommand` shows the switches. */
 export function hostsPanel(room, { mayCommand }) {
   const list = h('ul', { class: 'hosts' });
-  const empty = h('p', { class: 'soft', hidden: true }, 'Nobody is on stage.');
+  const empty = h('p', { class: 'soft', hidden: true }, 'There are no hosts on stage.');
   const number = h('span', { class: 'badge' });
   const element = h('section', { class: 'card', 'aria-labelledby': 'hosts-title' },
     h('div', { class: 'card-head' }, h('h2', { id: 'hosts-title' }, 'Hosts'), h('span', { class: 'spacer' }), number),
@@ -42,7 +42,7 @@ function hostRow(room, { sid }, mayCommand) {
   const crown = h('span', { class: 'badge warn', hidden: true }, 'speaking');
   const pin = h('span', { class: 'badge', hidden: true }, 'pinned');
   const meter = h('span', { class: 'level-fill' });
-  const level = h('div', { class: 'level', role: 'meter', 'aria-label': 'Sound level', 'aria-valuemin': quietest,
+  const level = h('div', { class: 'level', role: 'meter', 'aria-label': 'Audio level', 'aria-valuemin': quietest,
     'aria-valuemax': 0 }, meter);
   const decibels = h('span', { class: 'soft decibels' });
   const sync = h('p', { class: 'soft sync' });

@@ -11,7 +11,7 @@ function shape(tag, attributes, text) {
   return element;
 }
 
-/** A picture of tiles; `update` takes a layout as the API gives it. */
+/** Draws the tiles of a layout; `update` takes a layout in the API's format. */
 export function layoutPreview() {
   const image = shape('svg', { class: 'preview', role: 'img' });
   const element = h('div', { class: 'preview-frame' }, image);
@@ -24,7 +24,7 @@ export function layoutPreview() {
       image.setAttribute('aria-label', tiles.length > 0 ? `${tiles.length} tiles: ${names}` : 'No tiles');
       image.replaceChildren(shape('rect', { class: 'canvas', width, height }), ...tiles.map(drawTile));
       if (tiles.length > 0) return;
-      image.append(shape('text', { class: 'label', x: width / 2, y: height / 2, 'font-size': height / 14 }, 'Nobody is on stage'));
+      image.append(shape('text', { class: 'label', x: width / 2, y: height / 2, 'font-size': height / 14 }, 'There are no hosts on stage'));
     },
   };
 }

@@ -1,16 +1,16 @@
-// A room's program as a picture that is renewed every few seconds.
+// A snapshot of a room's program, refreshed every few seconds.
 
 import { h } from '../shared/element.js';
 import { roomPath } from './api.js';
 
 /**
- * The picture of a room.
+ * Creates the snapshot element of a room.
  *
- * One picture is on its way at a time, and the old one stays until the new one is there.
+ * One snapshot is fetched at a time, and the previous one stays until the new one has loaded.
  */
 export function livePicture(room, { width, seconds }) {
   const image = h('img', { class: 'picture', alt: `What is on air in ${room}`, decoding: 'async' });
-  const empty = h('span', { class: 'no-picture' }, 'No picture');
+  const empty = h('span', { class: 'no-picture' }, 'No video');
   const element = h('div', { class: 'screen', 'data-state': 'empty' }, empty, image);
   let isOver = false;
   let timer = null;

@@ -43,8 +43,8 @@ export function loginView(onLogin) {
 }
 
 function reason(error) {
-  if (!(error instanceof APIError)) return 'The gateway does not answer.';
-  if (error.status === 401) return 'This token does not open the dashboard.';
+  if (!(error instanceof APIError)) return 'The gateway does not respond.';
+  if (error.status === 401) return 'This token does not allow access to the dashboard.';
   if (error.status === 429) return `Too many tries. Wait ${error.retryAfter ?? 10} seconds.`;
   return error.message;
 }

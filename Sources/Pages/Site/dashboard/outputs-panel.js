@@ -16,7 +16,7 @@ export function outputsPanel(room, { mayCommand }) {
   const list = h('ul', { class: 'outputs' });
   const state = h('span', { class: 'badge' });
   const warnings = h('ul', { class: 'warnings' });
-  const empty = h('p', { class: 'soft', hidden: true }, 'The program is not pushed anywhere.');
+  const empty = h('p', { class: 'soft', hidden: true }, 'There are no outputs.');
   const form = outputForm(room, () => isRunning);
   const element = h('section', { class: 'card', 'aria-labelledby': 'outputs-title' },
     h('div', { class: 'card-head' }, h('h2', { id: 'outputs-title' }, 'Outputs'), h('span', { class: 'spacer' }), state),

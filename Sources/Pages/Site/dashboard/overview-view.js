@@ -13,7 +13,7 @@ import { TotalsStream } from './totals-stream.js';
 
 const tones = { connected: 'good', connecting: 'warn', interrupted: 'warn', failed: 'bad', stopped: '' };
 
-/** A view of every room in progress; `onHealth` is told whether the gateway answers. */
+/** The view of all open rooms; `onHealth` is called with whether the gateway responds. */
 export function overviewView({ onHealth }) {
   const total = h('strong', { class: 'now' }, '–');
   const badge = h('span', { class: 'badge' });
@@ -21,7 +21,7 @@ export function overviewView({ onHealth }) {
   const bar = protocolBar();
   const grid = h('ul', { class: 'rooms' });
   const empty = h('p', { class: 'empty soft', hidden: true },
-    'No room is open. One is made with POST /v1/rooms, and shows up here by itself.');
+    'No room is open. Create one with POST /v1/rooms; it appears here automatically.');
   const summary = h('section', { class: 'card total', 'aria-labelledby': 'total-title' },
     h('div', {}, h('div', { class: 'card-head' }, h('h2', { id: 'total-title' }, 'Watching now'), badge), total, peak),
     bar.element);

@@ -3,7 +3,7 @@
 /**
  * Begins to call `work` every so many seconds.
  *
- * @param onHealth Told true after each success and false after each failure.
+ * @param onHealth Called with true after each success and false after each failure.
  * @returns What ends it.
  */
 export function poll(seconds, work, onHealth = () => undefined) {

@@ -1,4 +1,4 @@
-// One room: its picture, its audience, who is on stage, where it goes, and how it is arranged.
+// The room view: snapshot, audience, hosts, outputs and layout.
 
 import { h, icon, setText, show } from '../shared/element.js';
 import { duration } from '../shared/format.js';
@@ -74,7 +74,7 @@ export function roomView(name, { mayCommand, onHealth }) {
     onHealth,
   });
   const stops = [
-    // Levels and sync are told by no event, and a figure that does not change is none.
+    // No event reports levels and sync, so they are polled.
     poll(1, async () => {
       const { participants } = await ask('GET', roomPath(name, '/participants?mode=SEND_AND_RECV&page_size=50'));
       if (stream.state.room) stream.update((state) => withParticipants(state, participants));

@@ -18,7 +18,7 @@ export function applyTheme() {
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 }
 
-/** Makes a button switch; `onChange` is told after each change, the system's own included. */
+/** Makes a button switch the theme; `onChange` is called after each change, including the system's. */
 export function themeSwitch(button, onChange) {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   button.append(icon('sun'));

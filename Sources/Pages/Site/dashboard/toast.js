@@ -12,7 +12,7 @@ export function toast(text, { isError = false } = {}) {
 }
 
 /**
- * Does what a button is for: the button rests meanwhile, and a refusal is told.
+ * Runs a button's action: disables the button meanwhile, and shows an error.
  *
  * @param said What to tell when it is done; nothing when left out.
  */
@@ -22,7 +22,7 @@ export async function perform(button, work, said) {
     await work();
     if (said) toast(said);
   } catch (error) {
-    toast(error.name === 'TimeoutError' ? 'The gateway does not answer.' : error.message, { isError: true });
+    toast(error.name === 'TimeoutError' ? 'The gateway does not respond.' : error.message, { isError: true });
   } finally {
     button.disabled = false;
   }

@@ -50,7 +50,7 @@ export class Beacon {
         method: 'POST', body: line, keepalive: true, headers: { 'Content-Type': 'application/cmcd' },
         signal: AbortSignal.timeout(5000),
       });
-      // A gateway that takes no beacons is not told again.
+      // Stops reporting if the gateway does not accept reports.
       if ([404, 405, 501].includes(answer.status)) this.isWanted = false;
     } catch {
       // Figures that are lost are lost; the show goes on.

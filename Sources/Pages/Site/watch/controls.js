@@ -1,4 +1,4 @@
-// Play, sound, quality and full screen: by pointer, by touch and by keyboard.
+// Controls for playback, audio, quality and full screen, by pointer, touch and keyboard.
 
 import { h, icon, setIcon, setText } from '../shared/element.js';
 import { nameOf } from './renditions.js';
@@ -105,7 +105,7 @@ export class Controls {
     try {
       localStorage.setItem('footlight.volume', String(this.video.volume));
     } catch {
-      // A browser that keeps nothing begins each time anew.
+      // Without storage the settings are not remembered.
     }
   }
 

@@ -45,7 +45,7 @@ export function readTimescales(buffer) {
   return timescales;
 }
 
-/** The earliest moment of a fragment in seconds; null when it cannot be told. */
+/** Returns the start time of a fragment in seconds; null if unknown. */
 export function readStart(buffer, timescales) {
   const view = new DataView(buffer);
   let earliest = null;

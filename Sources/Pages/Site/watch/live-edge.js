@@ -59,7 +59,7 @@ export class LiveEdge {
     }
     const excess = edge - position - this.target;
     if (excess > jumpBehind) return { rate: 1, seek: this.place(last) };
-    // Just before the end of a range, with more behind it: step over the seam. A browser may stand still some pictures
+    // Just before the end of a range, with more behind it: step over the seam. A browser may stall some frames
     // earlier, where one of the tracks ends.
     const following = ranges[ranges.indexOf(here) + 1];
     if (following && here[1] - position < (isStarved ? 0.5 : 0.05)) return { rate: 1, seek: following[0] + 0.02 };

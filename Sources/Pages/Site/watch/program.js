@@ -10,7 +10,7 @@ export class Program extends EventTarget {
   /**
    * @param address Of the multivariant playlist.
    * @param device The id that the browser keeps; null for none.
-   * @param token Tells whose player this is; null for nobody's in particular.
+   * @param token The viewer's token; null without one.
    */
   constructor(video, address, device = null, token = null) {
     super();
@@ -62,7 +62,7 @@ export class Program extends EventTarget {
       } catch (error) {
         this.become(stateAfter(error));
       }
-      // Whoever found no room leaves the gateway the time to have some.
+      // After a refusal for lack of capacity, waits before the next attempt.
       const seconds = { waiting: 1.5, full: 4 }[this.state];
       await pause(seconds ? seconds + Math.random() : backOff.failed());
     }
@@ -111,7 +111,7 @@ export class Program extends EventTarget {
     return `${query}` ? `${this.address}?${query}` : this.address;
   }
 
-  /** The address of a playlist with the device's id, for whoever counts by these requests alone. */
+  /** The URL of a playlist with the device id, for servers that count viewers by these requests. */
   named(url) {
     if (!this.device) return url;
     const address = new URL(url);

@@ -6,7 +6,7 @@ const firstTrial = 60;
 
 export class Renditions {
   constructor(variants) {
-    // Sound alone is for those who pick it.
+    // The audio-only rendition is used only if selected.
     const pictures = variants.filter(({ width }) => width > 0);
     this.all = variants;
     this.ladder = (pictures.length > 0 ? pictures : variants).toSorted((a, b) => b.bandwidth - a.bandwidth);
@@ -57,7 +57,7 @@ export class Renditions {
 /** A rendition in words. */
 export function nameOf(variant) {
   if (!variant) return '';
-  if (!variant.width) return 'Sound only';
+  if (!variant.width) return 'Audio only';
   const pictures = variant.frameRate ? ` · ${Math.round(variant.frameRate)} fps` : '';
   return `${Math.min(variant.width, variant.height)}p${pictures}`;
 }

@@ -15,7 +15,7 @@ export class UnitFetcher {
   hint(url) {
     if (!url || this.underWay.has(url)) return;
     const promise = take(url, 'arrayBuffer', { signal: this.signal, seconds: 8 }).then(({ body }) => body);
-    // Unless the playlist comes to list it, nobody needs it.
+    // The unit is not needed unless the playlist lists it later.
     promise.catch(() => undefined);
     this.underWay.set(url, promise);
     while (this.underWay.size > 16) this.underWay.delete(this.underWay.keys().next().value);

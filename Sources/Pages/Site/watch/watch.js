@@ -21,7 +21,7 @@ setText(find('room'), room);
 
 const video = find('video');
 const clock = new ServerClock();
-// What the gateway was told of its operator: whether the viewers have agreed to ids.
+// Set by the gateway from its configuration: whether device ids may be used.
 const takesDevices = document.querySelector('meta[name="footlight-device-ids"]').content === 'on';
 const program = new Program(video, `/live/${encodeURIComponent(room)}/index.m3u8`, deviceID(takesDevices),
   query.get('token'));
@@ -38,11 +38,11 @@ const latency = () => {
 
 function tell() {
   const messages = {
-    waiting: exists ? 'The show has not begun yet. It starts here by itself.' : 'There is no such room.',
+    waiting: exists ? 'The program has not started yet. Playback begins automatically.' : 'There is no such room.',
     starting: 'Connecting…',
     stalled: 'Waiting for the network…',
     failed: 'The connection was lost. Trying again…',
-    full: 'The house is full. You come in as soon as there is room.',
+    full: 'The room is full. Playback begins as soon as there is capacity.',
     unplayable: 'This browser cannot play the program.',
   };
   const message = messages[program.state] ?? '';
@@ -100,7 +100,7 @@ async function followAudience() {
     } catch {
       // The next answer tells more.
     }
-    // Nobody needs the number while nobody looks.
+    // The viewer count is not updated while the page is hidden.
     await pause((document.hidden ? 40 : 8) + Math.random() * 4);
   }
 }

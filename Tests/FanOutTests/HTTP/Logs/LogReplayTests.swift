@@ -1,11 +1,11 @@
 @testable import FanOut
 import Testing
 
-@Suite("When what a log tells is counted, and as of when")
+@Suite("Log replay")
 struct LogReplayTests {
-    /// Takes out what is due at a moment.
+    /// Removes what is due at a time.
     private func due(_ replay: inout LogReplay<String>, _ now: Int64) -> [String] {
-        replay.takeDue(at: now).map { "\($0.entry)@\($0.time)" }
+        replay.removeDue(at: now).map { "\($0.entry)@\($0.time)" }
     }
 
     private func lines(_ lines: [(String, Int64?)]) -> [LogReplay<String>.Line] {
@@ -14,23 +14,23 @@ struct LogReplayTests {
         }
     }
 
-    @Test("in order and as of its own time, once the log has had time to tell all of that moment")
+    @Test("releases lines in order with their own time, after the lag of the log")
     func spread() {
         var replay = LogReplay<String>()
-        // Thirty seconds in one bundle, five seconds later; told in any order.
+        // Thirty seconds in one batch, five seconds later, in any order.
         let outcome = replay.add(lines([("c", 5_000), ("a", 35_000), ("b", 20_000)]), of: "log", at: 100_000)
         #expect(outcome == .init(taken: 3))
         #expect(replay.count == 3 && replay.lag == 35_000)
         #expect(due(&replay, 99_999).isEmpty)
         #expect(due(&replay, 100_250) == ["a@65000"])
         #expect(due(&replay, 114_000).isEmpty)
-        // The next bundle goes on where this one ends.
+        // The next batch continues where this one ends.
         _ = replay.add(lines([("d", 34_000)]), of: "log", at: 130_000)
         #expect(due(&replay, 140_000) == ["b@80000", "c@95000", "d@96000"])
         #expect(replay.count == 0)
     }
 
-    @Test("a log that becomes slower is counted later, and as of the same moments")
+    @Test("lines of a log that becomes slower are released later, with unchanged times")
     func slower() {
         var replay = LogReplay<String>()
         _ = replay.add(lines([("a", 1_000), ("b", 0)]), of: "log", at: 100_000)
@@ -38,12 +38,12 @@ struct LogReplayTests {
         #expect(due(&replay, 101_000) == ["late@80000"])
         #expect(due(&replay, 118_000).isEmpty)
         #expect(due(&replay, 121_000) == ["a@99000", "b@100000"])
-        // Nothing makes it quicker again, and the next slow line is in its place.
+        // The lag does not decrease, and the next late line is in order.
         _ = replay.add(lines([("c", 0), ("d", 19_000)]), of: "log", at: 121_000)
         #expect(due(&replay, 122_500) == ["d@102000"])
     }
 
-    @Test("each log has its own lag, which never gets shorter")
+    @Test("each log has its own lag, which never decreases")
     func lags() {
         var replay = LogReplay<String>()
         _ = replay.add(lines([("slow", 60_000)]), of: "one", at: 100_000)
@@ -53,7 +53,7 @@ struct LogReplayTests {
         #expect(due(&replay, 151_000) == ["early@90000"])
     }
 
-    @Test("what comes again is told of, changes nothing and delays nothing; what says no time is never the same")
+    @Test("repeated lines are reported and neither count nor change the lag; lines without a time never repeat")
     func repeated() {
         var replay = LogReplay<String>()
         let bundle = lines([("a", 3_000), ("b", 2_000), ("none", nil), ("none", nil)])
@@ -66,7 +66,7 @@ struct LogReplayTests {
         #expect(replay.add(lines([("a", 93_000)]), of: "log", at: 190_000) == .init(late: 1))
     }
 
-    @Test("a clock that is ahead tells of the moment at the latest, and a line without a time is of the moment")
+    @Test("lines from a clock that is ahead, and lines without a time, count as current")
     func clocks() {
         var replay = LogReplay<String>()
         _ = replay.add(lines([("ahead", -8_000), ("more", -9_000), ("none", nil)]), of: "log", at: 100_000)
@@ -74,7 +74,7 @@ struct LogReplayTests {
         #expect(replay.lag == 0)
     }
 
-    @Test("what is too old, or too far from the future, is told of and not taken, and moves nothing")
+    @Test("lines that are too old or too far in the future are reported, dropped, and do not change the lag")
     func late() {
         var replay = LogReplay<String>(longestLag: 90_000)
         let bundle = lines([("old", 90_001), ("future", -90_001), ("good", 90_000), ("new", -90_000)])
@@ -86,7 +86,7 @@ struct LogReplayTests {
         #expect(due(&replay, 401_000) == ["first@398000"])
     }
 
-    @Test("what finds no room is told of")
+    @Test("reports lines dropped because the buffer is full")
     func full() {
         var replay = LogReplay<String>(capacity: 2)
         let outcome = replay.add(lines([("a", 0), ("b", 0), ("c", 0)]), of: "log", at: 1_000)
@@ -95,11 +95,11 @@ struct LogReplayTests {
         #expect(replay.add(lines([("d", 0)]), of: "log", at: 2_000).taken == 1)
     }
 
-    @Test("so many logs are told apart, and the others share a lag")
+    @Test("logs beyond the limit share one lag")
     func logs() {
         var replay = LogReplay<String>()
         for number in 0..<200 { _ = replay.add(lines([("x\(number)", 0)]), of: "log \(number)", at: 0) }
-        _ = replay.takeDue(at: 50_000)
+        _ = replay.removeDue(at: 50_000)
         _ = replay.add(lines([("slow", 30_000)]), of: "log 150", at: 100_000)
         _ = replay.add(lines([("shared", 0)]), of: "log 199", at: 100_000)
         _ = replay.add(lines([("own", 0)]), of: "log 3", at: 100_000)

@@ -1,31 +1,35 @@
-@testable import FanOut
+import FootlightTesting
 import Foundation
+import Media
+import NIOCore
 import Stage
 import Testing
 
-@Suite("A line of a content network's log")
+@testable import FanOut
+
+@Suite("Lines of CDN logs")
 struct LoggedRequestTests {
-    private func read(_ line: String, takesDevices: Bool = false) throws -> LoggedRequest {
-        try LoggedRequest(Data(line.utf8), takesDevices: takesDevices)
+    private func read(_ line: String, usesDeviceIDs: Bool = false) throws -> LoggedRequest {
+        try LoggedRequest(Data(line.utf8), usesDeviceIDs: usesDeviceIDs)
     }
 
     private func fault(_ line: String) -> LoggedRequest.Fault? {
         do throws(LoggedRequest.Fault) {
-            _ = try LoggedRequest(Data(line.utf8), takesDevices: false)
+            _ = try LoggedRequest(Data(line.utf8), usesDeviceIDs: false)
             return nil
         } catch {
             return error
         }
     }
 
-    @Test("under our own names")
+    @Test("parses this project's field names")
     func plain() throws {
         let line = #"""
             {"time":1700000000.25,"uri":"/live/show/720p.m3u8?sid=abc&_HLS_msn=7&did=0123456789abcdef","status":200,
             "ip":"192.0.2.7","user_agent":"VLC/3.0","country":"de","cmcd_session":"sid=\"x\"","method":"GET",
             "playback_session_id":"P","sec_purpose":"prefetch"}
             """#
-        let request = try read(line, takesDevices: true)
+        let request = try read(line, usesDeviceIDs: true)
         #expect(request.room == "show" && request.rendition == "720p" && request.isLowLatency)
         #expect(request.date == 1_700_000_000.25)
         var player = PlayerRequest(sid: "abc", userAgent: "VLC/3.0", address: "192.0.2.7")
@@ -39,7 +43,7 @@ struct LoggedRequestTests {
         #expect(try read(line).player.device == nil)
     }
 
-    @Test("as Cloudflare's Logpush writes it")
+    @Test("parses Cloudflare Logpush")
     func cloudflare() throws {
         let request = try read(
             #"""
@@ -56,7 +60,7 @@ struct LoggedRequestTests {
         #expect(request.player.userAgent == "Mozilla/5.0 (X11)" && request.player.purpose == "x")
     }
 
-    @Test("as Akamai's DataStream writes it, every value a text")
+    @Test("parses Akamai DataStream, all values as strings")
     func akamai() throws {
         let request = try read(
             #"""
@@ -71,7 +75,7 @@ struct LoggedRequestTests {
         #expect(request.player.address == "198.51.100.4" && request.player.region == "IN")
     }
 
-    @Test("as Amazon's CloudFront writes it")
+    @Test("parses Amazon CloudFront")
     func cloudfront() throws {
         let request = try read(
             #"""
@@ -86,7 +90,7 @@ struct LoggedRequestTests {
     }
 
     @Test(
-        "times in every unit, and as dates",
+        "parses times in all units and as dates",
         arguments: [
             ("1700000000", 1_700_000_000), ("1700000000.5", 1_700_000_000.5), ("1700000000500", 1_700_000_000.5),
             ("1700000000500000", 1_700_000_000.5), ("1700000000500000000", 1_700_000_000.5),
@@ -100,14 +104,14 @@ struct LoggedRequestTests {
         if let read, let date { #expect(abs(read - date) < 0.001) }
     }
 
-    @Test("whole addresses are read to their path")
+    @Test("reduces absolute URLs to their path")
     func address() throws {
         let request = try read(#"{"url":"https://cdn.example:8443/live/show/media.m3u8?sid=a","status":206}"#)
         #expect(request.room == "show" && request.player.sid == "a" && request.date == nil)
     }
 
     @Test(
-        "what is no line, what tells of something else, and what nothing says whose it was",
+        "rejects malformed lines, other requests and requests without a viewer id",
         arguments: [
             ("", .malformed), ("{", .malformed), ("[1]", .malformed), ("\"x\"", .malformed), ("{}", .malformed),
             (#"{"uri":"/live/show/media.m3u8?sid=a"}"#, .malformed),
@@ -129,9 +133,106 @@ struct LoggedRequestTests {
         #expect(self.fault(line) == fault)
     }
 
-    @Test("a line that is too long is none")
+    @Test("rejects a line that is too long")
     func length() {
         let filling = String(repeating: "x", count: LogLine.limit)
         #expect(fault(#"{"uri":"/live/show/media.m3u8?sid=a","status":200,"x":"\#(filling)"}"#) == .malformed)
+    }
+}
+
+@Suite("Media in CDN logs")
+struct LoggedMediaTests {
+    private let audience = RecordingAudience()
+    private let clock = ManualClock()
+
+    private func logs() -> CDNLogReader {
+        CDNLogReader(audience: audience, clock: clock, wall: { Date(timeIntervalSince1970: 1_700_000_000) }) { _ in true
+        }
+    }
+
+    private static func line(_ path: String, status: Int = 200, ip: String? = "192.0.2.7", more: String = "") -> String
+    {
+        let ip = ip.map { #","ip":"\#($0)""# } ?? ""
+        return #"{"uri":"\#(path)","status":\#(status),"time":1700000000\#(ip)\#(more)}"#
+    }
+
+    private func read(_ lines: [String]) async throws {
+        let logs = logs()
+        _ = try await logs.read(ByteBuffer(string: lines.joined(separator: "\n")), of: "cdn")
+        clock.advance(by: .seconds(1))
+        logs.advance()
+    }
+
+    @Test("attributes segments and parts to the client of the line, and ignores everything else")
+    func files() async throws {
+        try await read([
+            Self.line("/live/r/1x9/s12.m4s"), Self.line("/live/r/1x9/s13.p2.m4s", ip: "2001:db8::1"),
+            Self.line("/live/r/1x9/s14.m4s", status: 206), Self.line("/live/r/1x9/s15.m4s", status: 304),
+            Self.line("/live/r/1x9/s16.m4s", status: 404), Self.line("/live/r/1x9/s17.m4s", ip: nil),
+            Self.line("/live/r/1x9/s18.m4s", more: #","method":"HEAD""#), Self.line("/live/r/1x9"),
+            Self.line("/x/r/1x9/s1.m4s"),
+        ])
+        let house = try #require(PeerAddress("2001:db8::ffff")).account
+        let address = try #require(PeerAddress("192.0.2.7")).account
+        #expect(audience.media.map(\.client) == [address, house, address, address])
+        #expect(audience.media.allSatisfy { $0.room == "r" && $0.connection == nil })
+        #expect(audience.events.isEmpty)
+    }
+
+    @Test("attributes a file whose path names a session to that session, whatever the client")
+    func named() async throws {
+        try await read([Self.line("/live/r/~r-1/1x9/s12.m4s"), Self.line("/live/r/~r-1/media.m3u8")])
+        #expect(audience.eventLog.sorted() == ["delivered r-1", "playlist r-1"] && audience.media.isEmpty)
+    }
+
+    @Test(
+        "playlists prove a viewer only in a log without media",
+        arguments: [true, false]
+    )
+    func seen(hasMedia: Bool) async throws {
+        let media = hasMedia ? [Self.line("/live/r/1x9/s12.m4s")] : []
+        try await read(media + [Self.line("/live/r/media.m3u8?sid=r-1")])
+        #expect(audience.events.map(\.isMediaSeen) == [hasMedia])
+    }
+
+    @Test(
+        "a refused media request does not make a log one with media",
+        arguments: [404, 500]
+    )
+    func refused(status: Int) async throws {
+        try await read([
+            Self.line("/live/r/1x9/s12.m4s", status: status), Self.line("/live/r/media.m3u8?sid=r-1"),
+        ])
+        #expect(audience.media.isEmpty && audience.events.map(\.isMediaSeen) == [false])
+    }
+
+    @Test("each log is classified by itself, for all later batches too")
+    func senders() async throws {
+        let logs = logs()
+        for (name, path) in [
+            ("one", "/live/r/media.m3u8?sid=r-1"), ("one", "/live/r/1x9/s12.m4s"),
+            ("one", "/live/r/media.m3u8?sid=r-2"),
+            ("two", "/live/r/media.m3u8?sid=r-3"),
+        ] {
+            _ = try await logs.read(ByteBuffer(string: Self.line(path)), of: name)
+        }
+        clock.advance(by: .seconds(1))
+        logs.advance()
+        let seen = audience.events.filter(\.isMediaSeen).map(\.sid)
+        #expect(audience.events.count == 3 && seen == ["r-2"])
+    }
+
+    @Test("parses 10,000 media lines, and reports 128 files of one client in ten seconds")
+    func most() async throws {
+        let media = (0..<10_000).map { Self.line("/live/r/1x9/s\($0).m4s") }
+        try await read(media + [Self.line("/live/r/media.m3u8?sid=r-1")])
+        #expect(audience.media.count == 128 && audience.events.map(\.isMediaSeen) == [true])
+    }
+
+    @Test("with more than 10,000 media lines, the playlists of a log prove viewers again")
+    func tooMany() async throws {
+        let media = (0..<10_001).map { Self.line("/live/r/1x9/s\($0).m4s", ip: "10.0.\($0 / 250).\($0 % 250)") }
+        try await read(media + [Self.line("/live/r/media.m3u8?sid=r-1")])
+        #expect(audience.events.map(\.isMediaSeen) == [false])
     }
 }

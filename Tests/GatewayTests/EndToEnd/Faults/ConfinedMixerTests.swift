@@ -3,43 +3,45 @@ import Foundation
 @testable import Gateway
 import Glibc
 import Media
+import TestSupport
 import Testing
 
 @Suite(
-    "What has taken hold of a mixer is stopped",
+    "Confinement of a compromised mixer",
+    .enabled(if: TestRun.isFull),
     .serialized,
     .timeLimit(.minutes(2)),
     .enabled(if: !MixerConfinement.isInstrumented, "mixers of sanitizer builds are not confined")
 )
 struct ConfinedMixerTests {
-    /// A room on air, whose mixers can be made to do what no mixer may.
+    /// A room on air with fault injection.
     private struct Scene {
-        let stage: FaultStage
+        let stage: RoomFixture
         let encoder: ChildProcess
-        let viewer: (child: ChildProcess, tail: FLVTail)
+        let viewer: (child: ChildProcess, tail: FLVFollower)
         let mixer: Int32
     }
 
     private func scene(_ room: String, _ environment: [String: String]) async throws -> Scene {
-        let stage = try await FaultStage(room: room, environment: environment)
+        let stage = try await RoomFixture(room: room, environment: environment)
         let clip = try await stage.clip(HostScript(.red, tone: 440))
         let encoder = try stage.publish(clip, as: try await stage.join("red"))
         try await stage.waitUntilOnAir()
         let viewer = try Players.flv(stage.gateway.flvURL(room: room))
-        _ = try await viewer.tail.keyPicture(after: MonotonicTime(nanoseconds: 0), within: .seconds(10))
+        _ = try await viewer.tail.keyframe(after: MonotonicTime(nanoseconds: 0), within: .seconds(10))
         let mixer = try #require(stage.gateway.mixers(of: room).first)
         return Scene(stage: stage, encoder: encoder, viewer: (viewer.child, viewer.tail), mixer: mixer)
     }
 
-    /// Has the deed done, and waits for a new mixer whose program the same viewer sees.
-    private func provoke(_ scene: Scene) async throws {
+    /// Triggers the action, and waits for a new mixer and its program at the same viewer.
+    private func trigger(_ scene: Scene) async throws {
         let (gateway, start) = (scene.stage.gateway, MonotonicTime.now())
         kill(scene.mixer, SIGUSR2)
         let isGone = try await eventually(within: .seconds(30)) { !RunningProcess.isAlive(scene.mixer) }
         #expect(isGone, "the mixer is still there: \(gateway.log)")
-        let next = try await scene.viewer.tail.keyPicture(after: .now(), within: .seconds(15))
-        let wait = try #require(next, "no picture: \(gateway.log)").time.seconds(since: start)
-        print("\(scene.stage.room): next picture after \(wait) s")
+        let next = try await scene.viewer.tail.keyframe(after: .now(), within: .seconds(15))
+        let wait = try #require(next, "no frame: \(gateway.log)").time.seconds(since: start)
+        print("\(scene.stage.room): next frame after \(wait) s")
         let isReplaced = try await eventually { gateway.mixers(of: scene.stage.room).contains { $0 != scene.mixer } }
         #expect(isReplaced && scene.encoder.isRunning && scene.viewer.child.isRunning && gateway.isRunning)
     }
@@ -49,75 +51,78 @@ struct ConfinedMixerTests {
     }
 
     @Test(
-        "A program or process that is started, or a signal to the gateway, ends the mixer; the log says which call it was",
-        arguments: [("exec", "call=execve"), ("fork", "such as that of a new process"), ("kill", "call=kill")]
+        "exec, fork and a signal to the gateway end the mixer, and the log names the system call",
+        arguments: [("exec", "call=execve"), ("fork", "as by posix_spawn"), ("kill", "call=kill")]
     )
-    func programs(deed: String, call: String) async throws {
-        let scene = try await scene(deed, ["FOOTLIGHT_MIXER_MISBEHAVE": deed])
-        try await provoke(scene)
-        #expect(line(scene, ["a mixer tried what it may not do", call, "room=\(deed)"]), "\(scene.stage.gateway.log)")
-        #expect(line(scene, ["mixer ended", deed == "fork" ? "status=\(SIGSYS)" : "status=97"]))
-    }
-
-    @Test("A connection to anywhere but the gateway ends the mixer, and the log says where it was to lead")
-    func connections() async throws {
-        let server = try await SmallWebServer([:])
-        let scene = try await scene("elsewhere", ["FOOTLIGHT_MIXER_MISBEHAVE": "connect \(server.port)"])
-        try await provoke(scene)
-        let words = ["a mixer tried what it may not do", "call=connect", "address=127.0.0.1:\(server.port)"]
+    func programs(action: String, call: String) async throws {
+        let scene = try await scene(action, ["FOOTLIGHT_MIXER_MISBEHAVE": action])
+        try await trigger(scene)
+        let words = ["mixer ended for a forbidden system call", call, "room=\(action)"]
         #expect(line(scene, words), "\(scene.stage.gateway.log)")
-        #expect(server.asked.isEmpty)
+        #expect(line(scene, ["mixer ended", action == "fork" ? "status=\(SIGSYS)" : "status=97"]))
     }
 
-    @Test("The signing key and the rest of the data folder cannot be read", .enabled(if: LandlockSupport.isThere))
+    @Test("a connection elsewhere than to the gateway ends the mixer, and the log has its address")
+    func connections() async throws {
+        let server = try await TestWebServer([:])
+        let scene = try await scene("elsewhere", ["FOOTLIGHT_MIXER_MISBEHAVE": "connect \(server.port)"])
+        try await trigger(scene)
+        let words = ["mixer ended for a forbidden system call", "call=connect", "address=127.0.0.1:\(server.port)"]
+        #expect(line(scene, words), "\(scene.stage.gateway.log)")
+        #expect(server.requestedPaths.isEmpty)
+    }
+
+    @Test("a mixer cannot read the signing key or other data files", .enabled(if: LandlockSupport.isThere))
     func files() async throws {
         let scene = try await scene("thief", ["FOOTLIGHT_MIXER_MISBEHAVE": "read signing.key"])
         #expect(FileManager.default.fileExists(atPath: scene.stage.gateway.dataFolder + "/signing.key"))
-        try await provoke(scene)
-        let words = ["a forbidden deed was tried", "deed=read signing.key", "outcome=refused: Permission denied"]
+        try await trigger(scene)
+        let words = [
+            "an injected action was performed", "action=read signing.key", "outcome=refused: Permission denied",
+        ]
         #expect(line(scene, words), "\(scene.stage.gateway.log)")
     }
 
     @Test(
-        "The gateway's limits and priority cannot be set, nor signals be sent to it, by its mixer",
+        "a mixer cannot change the gateway's limits, priority or signal owner",
         arguments: [("limit", "call=prlimit64"), ("priority", "call=setpriority"), ("owner", "call=fcntl")]
     )
-    func parent(deed: String, call: String) async throws {
-        let scene = try await scene(deed, ["FOOTLIGHT_MIXER_MISBEHAVE": deed])
+    func parent(action: String, call: String) async throws {
+        let scene = try await scene(action, ["FOOTLIGHT_MIXER_MISBEHAVE": action])
         let files = ["limits", "stat"].map { "/proc/\(scene.stage.gateway.endpoints.pid)/\($0)" }
         let limits = FileManager.default.contents(atPath: files[0])
         let nice = try niceness(files[1])
-        try await provoke(scene)
-        #expect(line(scene, ["a mixer was refused a system call", call, "room=\(deed)"]), "\(scene.stage.gateway.log)")
-        #expect(line(scene, ["a forbidden deed was tried", "outcome=refused: Operation not permitted"]))
+        try await trigger(scene)
+        #expect(line(scene, ["mixer was refused a system call", call, "room=\(action)"]), "\(scene.stage.gateway.log)")
+        #expect(line(scene, ["an injected action was performed", "outcome=refused: Operation not permitted"]))
         #expect(FileManager.default.contents(atPath: files[0]) == limits)
         #expect(try niceness(files[1]) == nice)
     }
 
-    /// The priority that `/proc/PID/stat` tells of, its nineteenth field.
+    /// Returns the nice value of `/proc/PID/stat`, its 19th field.
     private func niceness(_ file: String) throws -> String {
         let text = String(decoding: try #require(FileManager.default.contents(atPath: file)), as: UTF8.self)
-        // The second field is a name in brackets, which may have blanks in it.
+        // The second field is the process name in parentheses, which may contain spaces.
         let fields = try #require(text.split(separator: ")").last).split(separator: " ")
         return String(try #require(fields.count > 16 ? fields[16] : nil))
     }
 
-    @Test("Memory without end is refused at the limit, and nobody but that mixer has any less")
+    @Test("refuses memory beyond the limit to that mixer only")
     func memory() async throws {
         let settings = ["FOOTLIGHT_MIXER_MISBEHAVE": "allocate", "FOOTLIGHT_MIXER_MEMORY": "1024"]
         let scene = try await scene("glutton", settings)
-        try await provoke(scene)
-        let told = scene.stage.gateway.log.firstMatch(of: /deed=allocate .*outcome=refused after (\d+) MiB/)
-        let amount = try #require(told.flatMap { Int($0.output.1) }, "\(scene.stage.gateway.log)")
-        // Of memory, not of address space, of which it may have four times as much.
+        try await trigger(scene)
+        let match = scene.stage.gateway.log.firstMatch(of: /action=allocate .*outcome=refused after (\d+) MiB/)
+        let amount = try #require(match.flatMap { Int($0.output.1) }, "\(scene.stage.gateway.log)")
+        // The memory limit applies, not the fourfold limit on address space.
         #expect(amount < 1024)
     }
 
-    @Test("A mixer has no secrets, gains no privileges, cannot be looked into, and is held by a filter")
+    @Test("a mixer has no secrets in its environment, no new privileges, no dumps, and a seccomp filter")
     func status() async throws {
         let scene = try await scene("plain", ["AWS_SECRET_ACCESS_KEY": "sentinel"])
         let folder = "/proc/\(scene.mixer)"
-        // Nobody but root can look.
+        // Only root can read it.
         let environment = FileManager.default.contents(atPath: folder + "/environ").map {
             String(decoding: $0, as: UTF8.self)
         }
@@ -136,16 +141,16 @@ struct ConfinedMixerTests {
             if limit == "Max open files" { #expect(line.contains(" 4096 "), "\(line)") }
         }
         let log = scene.stage.gateway.log
-        #expect(!LandlockSupport.isThere || !log.contains("cannot confine"), "\(log)")
+        #expect(!LandlockSupport.isThere || !log.contains("cannot fully confine"), "\(log)")
         #expect(!scene.stage.gateway.log.contains("was refused a system call"), "\(scene.stage.gateway.log)")
     }
 }
 
-/// Whether this kernel has rules of files for processes.
+/// Detects Landlock.
 private enum LandlockSupport {
     static var isThere: Bool {
         let names = FileManager.default.contents(atPath: "/sys/kernel/security/lsm")
-        // Where the list is not mounted, a mixer that is not confined in full says so.
+        // Without securityfs, the mixer's warning shows whether Landlock is missing.
         return names.map { String(decoding: $0, as: UTF8.self).contains("landlock") } ?? true
     }
 }

@@ -2,15 +2,16 @@ import FootlightTesting
 import Foundation
 import Glibc
 import Media
+import TestSupport
 import Testing
 
-@Suite("More connections than there are descriptors", .serialized, .timeLimit(.minutes(2)))
+@Suite("Exhaustion of file descriptors", .enabled(if: TestRun.isFull), .serialized, .timeLimit(.minutes(2)))
 struct DescriptorTests {
-    @Test("The show goes on, a killed mixer is replaced, the log and readyz say what is the matter, and it passes")
+    @Test("keeps a room on air and replaces a killed mixer, reports the shortage in log and readyz, and recovers")
     func exhausted() async throws {
-        let stage = try await FaultStage(
+        let stage = try await RoomFixture(
             room: "show",
-            // Each event loop takes some of them.
+            // Each event loop uses descriptors.
             environment: ["FOOTLIGHT_THREADS": "2"],
             descriptors: 300
         )
@@ -21,7 +22,7 @@ struct DescriptorTests {
         )
         try await stage.waitUntilOnAir()
         let viewer = try Players.flv(gateway.flvURL(room: stage.room))
-        #expect(try await viewer.tail.keyPicture(after: .now(), within: .seconds(20)) != nil)
+        #expect(try await viewer.tail.keyframe(after: .now(), within: .seconds(20)) != nil)
         #expect(try await ready() == 200)
 
         let http = IdleConnections(port: gateway.endpoints.httpPort, count: 400)
@@ -29,7 +30,7 @@ struct DescriptorTests {
         #expect(try await eventually(within: .seconds(5)) { try await ready() == 503 })
         let reasons = try await gateway.request("GET", port: gateway.endpoints.adminPort, "/readyz").json["reasons"]
         #expect(reasons.elements.contains { $0["name"].string == "connections" }, "\(reasons.text)")
-        // What waits to be accepted is open for a moment.
+        // Connections in the backlog are open for a moment.
         let areRefused = try await eventually(within: .seconds(5)) { http.open < 150 && rtmp.open < 60 }
         #expect(areRefused, "\(http.open) by HTTP, \(rtmp.open) by RTMP")
         let before = gateway.mixers(of: "show")
@@ -39,8 +40,8 @@ struct DescriptorTests {
             return !now.isEmpty && Set(now).isDisjoint(with: before)
         }
         #expect(isReplaced)
-        #expect(try await viewer.tail.keyPicture(after: .now(), within: .seconds(10)) != nil)
-        // As long as the system's library needs to look at the process's threads a few times.
+        #expect(try await viewer.tail.keyframe(after: .now(), within: .seconds(10)) != nil)
+        // Long enough for the C library to open files of the process's threads a few times.
         try await Task.sleep(for: .seconds(3))
         #expect(gateway.isRunning)
         let files = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(gateway.endpoints.pid)/fd").count
@@ -49,8 +50,8 @@ struct DescriptorTests {
         http.close()
         rtmp.close()
         #expect(try await eventually(within: .seconds(15)) { try await ready() == 200 })
-        #expect(try await viewer.tail.keyPicture(after: .now(), within: .seconds(5)) != nil)
-        let said = gateway.log.split(separator: "\n").count { $0.contains("connections are refused, there is no room") }
+        #expect(try await viewer.tail.keyframe(after: .now(), within: .seconds(5)) != nil)
+        let said = gateway.log.split(separator: "\n").count { $0.contains("connections refused: limit reached") }
         #expect(said == 1, "\(said) lines")
         viewer.child.end()
         host.end()
@@ -60,9 +61,9 @@ struct DescriptorTests {
         }
     }
 
-    @Test("The ports of mixers take nobody without a mixer's token, and play nothing to anybody else")
+    @Test("the mixer ports refuse every connection without a mixer token")
     func mixerPorts() async throws {
-        let stage = try await FaultStage(room: "show")
+        let stage = try await RoomFixture(room: "show")
         let gateway = stage.gateway
         let host = try stage.publish(
             try await stage.clip(HostScript(.red, tone: 440)),

@@ -1,12 +1,12 @@
-import FootlightTesting
 import Foundation
 import Glibc
 import Media
+import TestSupport
 import Testing
 
-@Suite("A disk that fills up under a show", .serialized, .timeLimit(.minutes(1)))
+@Suite("Full disk during a recording", .enabled(if: TestRun.isFull), .serialized, .timeLimit(.minutes(1)))
 struct FullDiskTests {
-    /// Making a small disk takes the right to mount one, which not every container gives its root.
+    /// Whether this process may mount a tmpfs, which not every container permits.
     private static let mayMount: Bool = {
         guard let folder = try? TemporaryFolder("mount"), mount("tmpfs", folder.path, "tmpfs", 0, "size=64k") == 0
         else {
@@ -16,11 +16,11 @@ struct FullDiskTests {
     }()
 
     @Test(
-        "F31 F39 the recording ends with an event and the show goes on; after kill -9 what was written still plays",
+        "F31 F39 ends the recording with an event and stays on air; the written part plays after kill -9",
         .enabled(if: mayMount)
     )
     func full() async throws {
-        let stage = try await FaultStage(room: "disk", environment: ["FOOTLIGHT_RECORDINGS_RESERVE": "0"])
+        let stage = try await RoomFixture(room: "disk", environment: ["FOOTLIGHT_RECORDINGS_RESERVE": "0"])
         let folder = stage.gateway.dataFolder + "/recordings"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try await ChildProcess.run(["mount", "-t", "tmpfs", "-o", "size=1800k", "tmpfs", folder])
@@ -35,7 +35,7 @@ struct FullDiskTests {
         try outcome.get()
     }
 
-    private func fill(_ stage: FaultStage, _ folder: String) async throws {
+    private func fill(_ stage: RoomFixture, _ folder: String) async throws {
         let gateway = stage.gateway
         let clip = try await stage.clip(HostScript(.red, tone: 440))
         let ada = try await stage.join("ada")
@@ -53,20 +53,20 @@ struct FullDiskTests {
         let status = try await stage.expect(200, "GET", stage.path("recording"))
         #expect(status["state"].string == "RECORDING_STOPPED", "\(status.text)")
 
-        // Nobody else noticed.
-        let next = try await player.tail.keyPicture(after: full, within: .seconds(20))
+        // Nothing else was affected.
+        let next = try await player.tail.keyframe(after: full, within: .seconds(20))
         #expect(next != nil && player.child.isRunning && encoder.isRunning)
-        // Sound is never left out; of pictures a slow machine may leave out some, which are whole ones then.
-        #expect(player.tail.steps { $0.kind == .sound }.allSatisfy { (21...22).contains($0) })
-        let pictures = player.tail.steps { $0.isPicture }
-        let others = pictures.filter { $0 > 34 }
-        #expect(pictures.allSatisfy { $0 > 0 && FLVTail.isWholePictures($0) && $0 < 1000 }, "\(others)")
+        // Audio is never dropped; a slow machine may drop whole video frames.
+        #expect(player.tail.steps { $0.kind == .audio }.allSatisfy { (21...22).contains($0) })
+        let videoSteps = player.tail.steps { $0.isVideo }
+        let others = videoSteps.filter { $0 > 34 }
+        #expect(videoSteps.allSatisfy { $0 > 0 && FLVFollower.isWholeFrames($0) && $0 < 1000 }, "\(others)")
         #expect(gateway.mixers(of: stage.room).count == 1)
 
         try await gateway.kill9()
         try await gateway.start()
         let files = try await stage.expect(200, "GET", stage.path("recordings"))["recordings"].elements
-        // On a full disk not even the word that it failed may have found room; what the file holds is found all the same.
+        // On a full disk even the failed state may be missing; the file's content is found all the same.
         let file = try #require(files.first { ($0["duration"].double ?? 0) >= 1.9 }, "\(files.map(\.text))")
         let sid = try #require(file["sid"].string)
         #expect(["failed", "interrupted"].contains(file["state"].string ?? ""), "\(file.text)")
@@ -74,6 +74,6 @@ struct FullDiskTests {
         let name = try #require(names.first { $0.hasSuffix("\(sid).mp4") })
         let recording = try await Recording(path: "\(folder)/\(name)")
         #expect(abs(recording.duration(.video) + 1.0 / 30 - (file["duration"].double ?? 0)) < 0.1)
-        #expect(try await Players.complaints(about: "\(folder)/\(name)").isEmpty)
+        #expect(try await Players.decodeErrors(about: "\(folder)/\(name)").isEmpty)
     }
 }

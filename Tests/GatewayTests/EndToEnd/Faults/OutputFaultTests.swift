@@ -2,24 +2,25 @@ import FootlightTesting
 import Foundation
 import Media
 import Stage
+import TestSupport
 import Testing
 
-@Suite("Outputs whose targets misbehave", .serialized, .timeLimit(.minutes(2)))
+@Suite("Outputs with faulty targets", .enabled(if: TestRun.isFull), .serialized, .timeLimit(.minutes(2)))
 struct OutputFaultTests {
-    @Test("Each bad target touches its own output alone, says what is wrong, and recovers by itself")
+    @Test("a faulty target affects its own output only, reports its error, and recovers")
     func targets() async throws {
-        let stage = try await FaultStage(room: "outputs")
-        // Without a word on its colours a picture of this size would be taken for BT.709.
-        var picture = HostPicture(.green)
-        picture.isBT709 = true
-        let clip = try await stage.clip(HostScript(picture: picture, sound: .tone(440)))
+        let stage = try await RoomFixture(room: "outputs")
+        // Without this, a decoder would assume BT.709 for the video's size.
+        var video = HostVideoScript(.green)
+        video.isBT709 = true
+        let clip = try await stage.clip(HostScript(video: video, audio: .tone(440)))
         let encoder = try stage.publish(clip, as: try await stage.join("host"))
         try await stage.waitUntilOnAir()
 
         let (good, dying, freezing) = (try await NginxRTMP(), try await NginxRTMP(), try await NginxRTMP())
         let (absent, denying) = (try await NginxRTMP(), try await NginxRTMP(refusesPublishers: true))
         absent.stop()
-        let silent = try SilentListener()
+        let silent = try UnresponsiveListener()
         let viewer = try Players.rtmp(stage.gateway.rtmpURL(room: stage.room))
         let outputs: [JSONValue] = [
             target("good", good.url), target("dying", dying.url), target("freezing", freezing.url),
@@ -31,16 +32,16 @@ struct OutputFaultTests {
             #expect(try await stage.waitForOutput(name, ["connected"]), "\(name)")
         }
         _ = try await eventually { try !good.recordings.isEmpty }
-        let pushed = FLVTail(path: try #require(try good.recordings.first))
+        let pushed = FLVFollower(path: try #require(try good.recordings.first))
 
-        // Refused by the system, and refused by the server.
+        // Refused by the system, and by the server.
         #expect(try await fault("absent", of: stage)?.lowercased().contains("refused") == true)
         #expect(try await stage.output("absent")["state"].string == "connecting")
         #expect(try await stage.waitForOutput("denying", ["failed"]))
         let denial = try await stage.output("denying")["last_error"]["message"].string ?? ""
         #expect(!denial.isEmpty)
 
-        // One dies, one stands still.
+        // One target exits, another one is suspended.
         dying.stop()
         freezing.pause()
         let frozen = MonotonicTime.now()
@@ -56,12 +57,12 @@ struct OutputFaultTests {
         )
         #expect(stall["last_error"]["message"].string?.isEmpty == false)
 
-        // Nobody is home behind an open door: that takes until the deadline of the handshake.
+        // A listener that never answers fails at the handshake's timeout.
         let silence = try await fault("silent", of: stage)
         #expect(silence != nil)
         #expect(try await stage.output("silent")["state"].string == "connecting")
 
-        // All come to life.
+        // All targets recover.
         try await dying.start()
         try await absent.start()
         freezing.resume()
@@ -80,16 +81,16 @@ struct OutputFaultTests {
         #expect(state["state"].string == "connected" && state["last_error"] == .null, "\(state.text)")
         #expect(state["reconnects"].int == 0 && state["dropped_frames"].int == 0, "\(state.text)")
         #expect(encoder.isRunning && viewer.child.isRunning)
-        // An output goes out in lots of 0.6 s.
+        // Outputs are flushed every 0.6 s.
         checkUntouched("output", pushed, longestWait: 0.9)
         checkUntouched("RTMP viewer", viewer.tail, longestWait: 0.5)
 
         viewer.child.end()
-        // The dead and the frozen one hold what they were sent after their return.
+        // The restarted and the resumed target have recorded the program after their return.
         for server in [dying, freezing] {
             let last = try #require(try server.recordings.last)
-            let picture = try await Recording(path: last).picture(at: 0.5)
-            #expect(picture.averageColour(x: 100, y: 100, width: 400, height: 200).distance(to: .green) <= 12)
+            let frame = try await Recording(path: last).frame(at: 0.5)
+            #expect(frame.averageColour(x: 100, y: 100, width: 400, height: 200).distance(to: .green) <= 12)
         }
         #expect(try good.recordings.count == 1)
         let log = stage.gateway.log
@@ -102,8 +103,8 @@ struct OutputFaultTests {
         ["name": .string(name), "url": .string(url), "stream_key": .string("secret-of-\(name)")]
     }
 
-    /// What went wrong with an output, as soon as it says so.
-    private func fault(_ name: String, of stage: FaultStage) async throws -> String? {
+    /// Waits for an output's error.
+    private func fault(_ name: String, of stage: RoomFixture) async throws -> String? {
         var fault: String?
         _ = try await eventually(every: .milliseconds(100)) {
             fault = try await stage.output(name)["last_error"]["message"].string
@@ -112,8 +113,8 @@ struct OutputFaultTests {
         return fault
     }
 
-    /// Outputs come and go while the others run; the last one stays.
-    private func addAndRemove(_ stage: FaultStage) async throws {
+    /// Adds and removes outputs while others run; the last one cannot be removed.
+    private func addAndRemove(_ stage: RoomFixture) async throws {
         let late = try await NginxRTMP()
         try await stage.expect(
             202,
@@ -131,13 +132,13 @@ struct OutputFaultTests {
         #expect(try await stage.output("good")["stream_key"].string == "****good")
     }
 
-    private func checkUntouched(_ name: String, _ tail: FLVTail, longestWait: Double) {
-        let pictures = tail.steps(\.isPicture)
-        let sounds = tail.steps { $0.kind == .sound }
-        #expect(pictures.count > 400, "\(name)")
-        #expect((pictures.min() ?? 0) > 0 && (pictures.max() ?? 0) < 40, "\(name): \(pictures.max() ?? 0) ms")
-        #expect((sounds.min() ?? 0) > 0 && (sounds.max() ?? 0) < 40, "\(name): \(sounds.max() ?? 0) ms")
-        print("outputs: \(name), longest wait for a picture \(Int(tail.longestWait * 1000)) ms")
+    private func checkUntouched(_ name: String, _ tail: FLVFollower, longestWait: Double) {
+        let videoSteps = tail.steps(\.isVideo)
+        let audioSteps = tail.steps { $0.kind == .audio }
+        #expect(videoSteps.count > 400, "\(name)")
+        #expect((videoSteps.min() ?? 0) > 0 && (videoSteps.max() ?? 0) < 40, "\(name): \(videoSteps.max() ?? 0) ms")
+        #expect((audioSteps.min() ?? 0) > 0 && (audioSteps.max() ?? 0) < 40, "\(name): \(audioSteps.max() ?? 0) ms")
+        print("outputs: \(name), longest wait for a frame \(Int(tail.longestWait * 1000)) ms")
         #expect(tail.longestWait < longestWait, "\(name)")
     }
 }

@@ -1,11 +1,12 @@
 import FootlightTesting
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
-@Suite("What readyz says of a gateway that has lost something", .serialized, .timeLimit(.minutes(2)))
+@Suite("Reasons of readyz", .enabled(if: TestRun.isFull), .serialized, .timeLimit(.minutes(2)))
 struct ReadinessTests {
-    /// The names of the reasons that readyz gives.
+    /// Returns the names of the reasons in readyz.
     private func reasons(_ gateway: GatewayProcess) async throws -> [String] {
         let reply = try await gateway.request("GET", port: gateway.endpoints.adminPort, "/readyz")
         let reasons = reply.json["reasons"].elements.compactMap { $0["name"].string }
@@ -17,15 +18,15 @@ struct ReadinessTests {
         try await eventually(within: .seconds(15), every: .milliseconds(100)) { isMeant(try await reasons(gateway)) }
     }
 
-    @Test("A data folder that is deleted is told within seconds, and no room is answered as kept")
+    @Test("reports a deleted data folder within seconds, and acknowledges no room")
     func folder() async throws {
         let gateway = try await GatewayProcess()
         let token = try gateway.operatorToken
         #expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": "before"]).status == 201)
         #expect(try await reasons(gateway).isEmpty)
         try FileManager.default.removeItem(atPath: gateway.dataFolder)
-        let isTold = try await waitFor(gateway) { Set($0).isSuperset(of: ["data_folder", "store_rooms"]) }
-        #expect(isTold, "\(gateway.log)")
+        let isReceived = try await waitFor(gateway) { Set($0).isSuperset(of: ["data_folder", "store_rooms"]) }
+        #expect(isReceived, "\(gateway.log)")
         let refused = try await gateway.api("POST", "/v1/rooms", ["unique_name": "after"], token: token)
         #expect(refused.status >= 500, "\(refused.text)")
         #expect(try await gateway.request("GET", port: gateway.endpoints.adminPort, "/livez").status == 200)
@@ -33,7 +34,7 @@ struct ReadinessTests {
     }
 
     @Test(
-        "A database of rooms that is deleted or overwritten is told and begun anew, and a restart finds all rooms",
+        "reports and recreates a deleted or overwritten room database, and a restart restores all rooms",
         arguments: [true, false]
     )
     func database(isDeleted: Bool) async throws {
@@ -49,8 +50,9 @@ struct ReadinessTests {
         }
         #expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": "after"]).status == 201)
         #expect(try await waitFor(gateway, \.isEmpty))
-        let told = gateway.log.contains(isDeleted ? "were deleted or replaced; begun anew" : "are damaged; put aside")
-        #expect(told, "\(gateway.log)")
+        let message = isDeleted ? "were deleted or replaced; recreating them" : "are damaged; quarantined"
+        let isReported = gateway.log.contains(message)
+        #expect(isReported, "\(gateway.log)")
         try await gateway.kill9()
         try await gateway.start()
         for room in ["before", "after"] {
@@ -58,7 +60,7 @@ struct ReadinessTests {
         }
     }
 
-    @Test("A database that is lost while nobody writes is a reason for a moment, by the name of the store")
+    @Test("reports a deleted database by the name of its store while it is idle")
     func idleDatabase() async throws {
         let gateway = try await GatewayProcess()
         for store in ["rooms", "viewership", "webhooks"] {
@@ -66,7 +68,7 @@ struct ReadinessTests {
             try FileManager.default.removeItem(atPath: "\(gateway.dataFolder)/\(store).sqlite")
             #expect(
                 try await eventually(within: .seconds(10)) {
-                    // Figures are written each second, so that their store may be found lost, and mended, by that.
+                    // Figures are written every second, which may detect and repair the loss.
                     let isMended = store == "viewership" && gateway.log.contains("history was deleted or replaced")
                     return gateway.log.dropFirst(before).split(separator: "\n").contains { line in
                         line.contains("a reason not to be ready") && line.contains("reason=store_\(store)")
@@ -78,7 +80,7 @@ struct ReadinessTests {
         #expect(try await waitFor(gateway, \.isEmpty))
     }
 
-    @Test("A database that somebody else has locked is a reason for as long as that lasts")
+    @Test("reports a locked database as long as the lock is held")
     func locked() async throws {
         let gateway = try await GatewayProcess()
         let script = """
@@ -94,7 +96,7 @@ struct ReadinessTests {
         #expect(try await waitFor(gateway, \.isEmpty))
     }
 
-    @Test("A service manager is told when the gateway is ready, that it is well, and not while it is stopped")
+    @Test("notifies the service manager of readiness and of the watchdog, but not while suspended")
     func watchdog() async throws {
         let folder = try TemporaryFolder("notify")
         let script = """

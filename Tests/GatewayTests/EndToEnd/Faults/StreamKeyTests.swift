@@ -2,19 +2,20 @@ import FootlightTesting
 import Foundation
 import Media
 import Stage
+import TestSupport
 import Testing
 
-@Suite("Stream keys at the door", .serialized, .timeLimit(.minutes(2)))
+@Suite("Stream keys", .enabled(if: TestRun.isFull), .serialized, .timeLimit(.minutes(2)))
 struct StreamKeyTests {
-    @Test("Wrong keys, spent keys and codecs that nobody here can read are refused with a status and a closed door")
+    @Test("refuses wrong keys, revoked keys and unsupported codecs with a status, and closes the connection")
     func refusals() async throws {
-        let stage = try await FaultStage(room: "door")
+        let stage = try await RoomFixture(room: "door")
         let port = stage.gateway.endpoints.rtmpPort
         let host = try await stage.join("host")
         let audience = try await stage.join("audience", mode: "RECV_ONLY")
         #expect(audience.key.isEmpty && !host.key.isEmpty)
 
-        // A key like any other, but nobody's.
+        // A well-formed key that was never issued.
         let wrong = "sk_00000000_" + String(repeating: "A", count: 43)
         let unknown = try RawPublisher.attempt(port: port, key: wrong)
         #expect(unknown.text.contains("NetStream.Publish.BadName"), "\(unknown.text)")
@@ -25,14 +26,14 @@ struct StreamKeyTests {
         let guess = try RawPublisher.attempt(port: port, key: String(forged))
         #expect(guess.text.contains("NetStream.Publish.BadName") && guess.isClosed, "\(guess.text)")
 
-        // A real encoder says why it stops.
+        // An encoder shows the reason.
         let clip = try await stage.clip(HostScript(.red, tone: 440), seconds: 2)
         let encoder = try FFmpeg.host(file: clip, to: stage.gateway.ingestURL(key: wrong))
         let exit = try await encoder.wait(.seconds(20))
         #expect(exit != nil && exit != .code(0))
         #expect(encoder.standardError.contains("this stream key is not known"), "\(encoder.standardError)")
 
-        // 53404. Enhanced RTMP: a sequence start of HEVC, which is a codec by its four letters.
+        // 53404. Enhanced RTMP: a sequence start of HEVC with its FourCC.
         let events = try EventLog(of: stage.room, on: stage.gateway)
         _ = try await events.wait(for: "room.snapshot")
         let hevc = try RawPublisher.attempt(port: port, key: host.key, video: [[0x90] + Array("hvc1".utf8) + [1, 2]])
@@ -44,27 +45,27 @@ struct StreamKeyTests {
         #expect(failed.data["error"]["code"].int == 53404)
         #expect(failed.data["error"]["message"].string == "HEVC is not supported")
         #expect(stage.gateway.log.contains("53404"))
-        // HEVC by the number that some encoders gave it before, 12; the same fault is not told anew at once.
+        // HEVC by the legacy codec id 12; the same error is not reported again at once.
         let legacy = try RawPublisher.attempt(port: port, key: host.key, video: [[0x1C, 0, 0, 0, 0, 1, 2]])
         #expect(legacy.text.contains("HEVC is not supported") && legacy.isClosed, "\(legacy.text)")
-        // Sorenson's H.263 by its number, 2.
+        // Sorenson H.263 by its codec id 2.
         let sorenson = try RawPublisher.attempt(port: port, key: host.key, video: [[0x12, 0, 0, 0, 0]])
         #expect(sorenson.text.contains("Sorenson H.263 is not supported") && sorenson.isClosed, "\(sorenson.text)")
         #expect(try await eventually { events.names(after: failed.id).contains(failed.name) })
         #expect(events.entries.filter { $0.name == failed.name }.count == 2)
 
-        // Neither has cost the host its key.
+        // The key is still valid.
         let good = try stage.publish(clip, as: host)
         #expect(try await eventually { try await isPublishing(host, stage) })
 
-        // Whoever is sent off the stage loses connection and key.
+        // A removed host loses its connection and its key.
         try await stage.gateway.api("DELETE", stage.path("participants/\(host.sid)"))
         #expect(try await good.wait(.seconds(20)) != nil)
         let removed = try RawPublisher.attempt(port: port, key: host.key)
         #expect(removed.text.contains("NetStream.Publish.") && removed.isClosed, "\(removed.text)")
         #expect(!removed.text.contains("NetStream.Publish.Start"))
 
-        // A room that is over takes nobody.
+        // An ended room refuses its hosts.
         let second = try await stage.join("second")
         try await stage.expect(200, "POST", "/v1/rooms/\(stage.room)", ["status": "completed"])
         let late = try RawPublisher.attempt(port: port, key: second.key)
@@ -72,21 +73,21 @@ struct StreamKeyTests {
         #expect(late.isClosed)
     }
 
-    @Test("A newer connection takes over, a lost one leaves its place, and its key opens the door again")
+    @Test("a newer connection replaces the older, and a lost host keeps its tile and its key")
     func sameKey() async throws {
-        let stage = try await FaultStage(room: "keys")
+        let stage = try await RoomFixture(room: "keys")
         var clips: [String] = []
         for (colour, tone) in [(Colour.red, 440.0), (.blue, 660), (.green, 880), (.yellow, 1000)] {
-            var picture = HostPicture(colour)
-            (picture.width, picture.height, picture.hasMarker) = (640, 360, false)
-            clips.append(try await stage.clip(HostScript(picture: picture, sound: .tone(tone))))
+            var video = HostVideoScript(colour)
+            (video.width, video.height, video.hasMarker) = (640, 360, false)
+            clips.append(try await stage.clip(HostScript(video: video, audio: .tone(tone))))
         }
         let (host, other) = (try await stage.join("host"), try await stage.join("other"))
         let steady = try stage.publish(clips[3], as: other)
         let first = try stage.publish(clips[0], as: host)
         try await stage.waitUntilOnAir()
         #expect(try await eventually { try await isPublishing(host, stage) })
-        // What is published now is seen when the mixer's buffer has passed.
+        // Longer than the mixer's jitter buffer.
         try await Task.sleep(for: .seconds(1))
         let path = stage.folder.file("program.flv")
         let began = MonotonicTime.now()
@@ -101,7 +102,7 @@ struct StreamKeyTests {
         try await Task.sleep(for: .seconds(2.5))
         #expect(second.isRunning)
 
-        // The connection is lost without a word.
+        // The connection is lost without an unpublish.
         second.end()
         let lost = MonotonicTime.now().seconds(since: began)
         try await Task.sleep(for: .seconds(4))
@@ -116,24 +117,24 @@ struct StreamKeyTests {
         let length = MonotonicTime.now().seconds(since: began)
         try FileManager.default.copyItem(atPath: player.child.outputPath, toPath: path)
 
-        // The recording begins with the group of pictures under way, so its clock is ahead of this one.
+        // The recording starts with the cached GOP, ahead of this clock.
         let recording = try await Recording(path: path)
         let lead = recording.duration(.video) - length
         #expect(recording.largestGap(.video) < 0.04 && recording.backwardSteps == 0)
-        let pictures = try await recording.allPictures(width: 320, height: 180)
-        let colours = pictures.map { (time: $0.time - lead, colour: $0.colour(of: tile)) }
+        let frames = try await recording.allFrames(width: 320, height: 180)
+        let colours = frames.map { (time: $0.time - lead, colour: $0.colour(of: tile)) }
         // Above the disc of a card.
         let top = TileRectangle(x: tile.x, y: tile.y, width: tile.width, height: tile.height / 5)
-        let tops = pictures.map { (time: $0.time - lead, colour: $0.colour(of: top)) }
-        for picture in pictures where picture.time > lead {
-            let colour = picture.colour(of: steadyTile)
-            #expect(colour.distance(to: .yellow) <= 12, "the other host is \(colour) at \(picture.time - lead) s")
+        let tops = frames.map { (time: $0.time - lead, colour: $0.colour(of: top)) }
+        for frame in frames where frame.time > lead {
+            let colour = frame.colour(of: steadyTile)
+            #expect(colour.distance(to: .yellow) <= 12, "the other host is \(colour) at \(frame.time - lead) s")
         }
         try checkColours(colours, tops: tops, from: taken, lost: lost, back: back)
     }
 
-    /// Red until the newer connection's blue, which stays for two seconds after the loss, is dimmed for one, then gives way
-    /// to the card, and that to green.
+    /// Expects red, then the newer connection's blue, which is dimmed two seconds after the loss, then the card, then
+    /// green.
     private func checkColours(
         _ colours: [(time: Double, colour: Colour)],
         tops: [(time: Double, colour: Colour)],
@@ -148,21 +149,20 @@ struct StreamKeyTests {
             )
         }
         let blue = try first(.blue, after: taken)
-        // What is left of the last picture's light is two fifths.
+        // The last frame is dimmed to two fifths.
         let dimmed = try first(Colour(red: 12, green: 20, blue: 80), after: lost)
         let green = try first(.green, after: back)
         print(
-            "keys: new picture after \(blue - taken) s, dimmed after \(dimmed - lost) s, back after \(green - back) s"
+            "keys: new frame after \(blue - taken) s, dimmed after \(dimmed - lost) s, back after \(green - back) s"
         )
         #expect(blue - taken < 2)
         #expect((1.5...3).contains(dimmed - lost))
         #expect(green - back < 2)
-        // Between the two connections the old picture stays, and nothing else is ever seen.
+        // The old frame stays until the new connection's first one.
         let change = colours.filter { $0.time > taken - 1 && $0.time < blue - 0.1 }
         #expect(change.allSatisfy { $0.colour.distance(to: .red) <= 12 })
         #expect(colours.filter { $0.time > green }.allSatisfy { $0.colour.distance(to: .green) <= 12 })
-        // The last picture of the lost one: as it was, then darker from picture to picture, then dark, and the card for as
-        // long as nobody comes. No other colour, no step back, and no card before that.
+        // The last frame of the lost connection: unchanged, then darkening monotonically, then dark, then the card.
         let left = colours.filter { $0.time > lost && $0.time < green - 0.4 }
         let lastBright = try #require(left.last { $0.colour.distance(to: .blue) <= 12 }?.time)
         #expect((0.1...0.5).contains(dimmed - lastBright), "it dims within \(dimmed - lastBright) s")
@@ -174,7 +174,7 @@ struct StreamKeyTests {
             tops.first { $0.time > dimmed && $0.colour.distance(to: .emptyTile) <= 8 }?.time,
             "no card comes"
         )
-        print("keys: card after \(card - lost) s, \(card - lastBright) s after the picture's last as it was")
+        print("keys: card after \(card - lost) s, \(card - lastBright) s after the last unchanged frame")
         #expect((0.7...1.3).contains(card - lastBright))
         let old = left.filter { $0.time > dimmed && $0.time < card - 0.3 }
         #expect(old.allSatisfy { $0.colour.distance(to: dark) <= 12 })
@@ -182,8 +182,8 @@ struct StreamKeyTests {
         #expect(!waiting.isEmpty && waiting.allSatisfy { $0.colour.distance(to: .emptyTile) <= 8 })
     }
 
-    private func isPublishing(_ seat: FaultStage.Seat, _ stage: FaultStage) async throws -> Bool {
+    private func isPublishing(_ participant: RoomFixture.Participant, _ stage: RoomFixture) async throws -> Bool {
         let participants = try await stage.expect(200, "GET", stage.path("participants"))["participants"].elements
-        return participants.contains { $0["sid"].string == seat.sid && $0["is_camera_on"].bool == true }
+        return participants.contains { $0["sid"].string == participant.sid && $0["is_camera_on"].bool == true }
     }
 }

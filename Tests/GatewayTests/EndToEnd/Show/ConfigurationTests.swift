@@ -1,23 +1,29 @@
 import FootlightTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Settings come from the command line, the environment and a file", .serialized, .timeLimit(.minutes(1)))
+@Suite(
+    "Configuration from command line, environment and file",
+    .enabled(if: TestRun.isFull),
+    .serialized,
+    .timeLimit(.minutes(1))
+)
 struct ConfigurationTests {
-    /// A way to get a setting wrong.
+    /// An invalid configuration.
     struct Mistake: Sendable, CustomTestStringConvertible {
         let what: String
         var arguments: [String] = []
         var environment: [String: String] = [:]
-        /// Name and content of a file given with `--config`.
+        /// The name and content of the `--config` file.
         var file: (name: String, content: String)?
-        /// What must be in the message, so that the reader knows where to look.
+        /// Words that the error message must contain.
         let named: [String]
 
         var testDescription: String { what }
     }
 
-    @Test("The command line wins over the environment, the environment over the file, the file over the default")
+    @Test("command line takes precedence over environment, environment over file, file over default")
     func precedence() async throws {
         let folder = try TemporaryFolder("settings")
         let yaml = try folder.write("rtmp:\n  port: 7001\nhttp:\n  port: 7002\nadmin:\n  port: 7003\n", to: "a.yaml")
@@ -35,7 +41,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("The effective settings are printed without their secrets")
+    @Test("prints the effective settings without secrets")
     func secrets() async throws {
         let child = try ChildProcess(
             [GatewayProcess.findBinary(), "check-config"],
@@ -46,7 +52,7 @@ struct ConfigurationTests {
         #expect(!child.standardOutput.contains("private.pem"))
     }
 
-    @Test("A gateway set up by the environment alone listens where it was told")
+    @Test("listens as configured by the environment alone")
     func environment() async throws {
         let folder = try TemporaryFolder("settings")
         let port = try FreePort.pick()
@@ -59,14 +65,14 @@ struct ConfigurationTests {
         )
         let file = folder.file("data/endpoints.json")
         #expect(try await eventually { FileManager.default.fileExists(atPath: file) })
-        let told = try JSONValue(parsing: String(contentsOfFile: file, encoding: .utf8))
-        #expect(told["rtmp_port"].int == port && FreePort.isListening(port))
-        #expect(told["http_port"].int ?? 0 > 0 && told["pid"].int == Int(child.pid))
+        let status = try JSONValue(parsing: String(contentsOfFile: file, encoding: .utf8))
+        #expect(status["rtmp_port"].int == port && FreePort.isListening(port))
+        #expect(status["http_port"].int ?? 0 > 0 && status["pid"].int == Int(child.pid))
         #expect(try await child.stop() == .code(0))
     }
 
     @Test(
-        "What is wrong is said in one line, and the program ends with an error",
+        "reports an invalid configuration in one line and fails",
         arguments: [
             Mistake(what: "out of range", arguments: ["--rtmp-port", "99999"], named: ["rtmp.port", "99999"]),
             Mistake(what: "no number", environment: ["FOOTLIGHT_HTTP_PORT": "abc"], named: ["http.port", "abc"]),
@@ -97,7 +103,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("A port that is taken is named, and nothing is left behind")
+    @Test("names an occupied port and leaves no file behind")
     func takenPort() async throws {
         let other = try await GatewayProcess()
         for (option, port) in [("--rtmp-port", other.endpoints.rtmpPort), ("--http-port", other.endpoints.httpPort)] {

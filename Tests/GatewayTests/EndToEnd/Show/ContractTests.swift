@@ -2,27 +2,33 @@ import FootlightTesting
 import Foundation
 import Glibc
 import Media
+import TestSupport
 import Testing
 
-@Suite("What other tools rely on: listening, tokens, errors, and the end", .serialized, .timeLimit(.minutes(2)))
+@Suite(
+    "Contracts for other tools: endpoints, tokens, errors and termination",
+    .enabled(if: TestRun.isFull),
+    .serialized,
+    .timeLimit(.minutes(2))
+)
 struct ContractTests {
-    @Test("The gateway says where it listens, once in a file and once in the log for each listener")
+    @Test("writes its ports to endpoints.json and logs each listener once")
     func endpoints() async throws {
         let gateway = try await GatewayProcess()
         let file = try text(gateway, "endpoints.json")
-        let told = try JSONValue(parsing: file)
-        guard case .object(let members) = told else {
+        let status = try JSONValue(parsing: file)
+        guard case .object(let members) = status else {
             Issue.record("endpoints.json is no object: \(file)")
             return
         }
         #expect(members.keys.sorted() == ["admin_port", "http_port", "pid", "rtmp_port"])
-        let ports = ["rtmp_port", "http_port", "admin_port"].compactMap { told[$0].int }
+        let ports = ["rtmp_port", "http_port", "admin_port"].compactMap { status[$0].int }
         #expect(Set(ports).count == 3 && ports.allSatisfy { $0 > 0 && FreePort.isListening($0) }, "\(file)")
-        let pid = try #require(told["pid"].int)
+        let pid = try #require(status["pid"].int)
         #expect(RunningProcess.arguments(of: Int32(pid)).contains("serve"))
 
         let listening = gateway.log.split(separator: "\n").filter { $0.contains("listening") }
-        // Two more are for mixers only.
+        // Two more listeners are for mixers.
         #expect(listening.count == 5)
         for (listener, port) in zip(["RTMP", "HTTP", "admin"], ports) {
             let line = "listener=\(listener) port=\(port)"
@@ -33,7 +39,7 @@ struct ContractTests {
         }
     }
 
-    @Test("Health is told on both ports, the figures on the admin port alone")
+    @Test("serves health on both ports and metrics on the admin port only")
     func health() async throws {
         let gateway = try await GatewayProcess()
         for port in [gateway.endpoints.httpPort, gateway.endpoints.adminPort] {
@@ -48,7 +54,7 @@ struct ContractTests {
         #expect(try await gateway.request("GET", port: gateway.endpoints.httpPort, "/metrics").status == 404)
     }
 
-    @Test("A printed token opens its room to its bearer in its mode, and nothing else")
+    @Test("a printed token admits its identity to its room in its mode only")
     func token() async throws {
         let gateway = try await GatewayProcess()
         try await gateway.api("POST", "/v1/rooms", ["unique_name": "show"])
@@ -94,7 +100,7 @@ struct ContractTests {
         #expect(watching.status == 201 && watching.json["ingest"] == .null, "\(watching.text)")
     }
 
-    @Test("Every refusal has the one shape")
+    @Test("every error response has the same shape")
     func errors() async throws {
         let gateway = try await GatewayProcess()
         let port = gateway.endpoints.httpPort
@@ -115,7 +121,7 @@ struct ContractTests {
         )
     }
 
-    @Test("A request with more header than anybody needs is refused, and the next connection is served")
+    @Test("refuses an oversized header and serves the next connection")
     func header() async throws {
         let gateway = try await GatewayProcess()
         let port = gateway.endpoints.httpPort
@@ -130,7 +136,7 @@ struct ContractTests {
         #expect(try await gateway.request("GET", port: port, "/livez", headers: fits).status == 200)
     }
 
-    @Test("As many files may be open as the system lets it have, however few it began with")
+    @Test("raises the soft limit of open files to the hard limit")
     func descriptors() async throws {
         let gateway = try await GatewayProcess()
         let limits = try String(contentsOfFile: "/proc/\(gateway.endpoints.pid)/limits", encoding: .utf8)
@@ -139,7 +145,7 @@ struct ContractTests {
         #expect(numbers.count == 2 && numbers[0] == min(numbers[1], 1 << 20), "\(line)")
     }
 
-    @Test("An output that leads back to one of the gateway's own listeners is refused")
+    @Test("refuses an output to one of its own listeners")
     func ownListeners() async throws {
         let gateway = try await GatewayProcess()
         try await gateway.api("POST", "/v1/rooms", ["unique_name": "show"])
@@ -151,7 +157,7 @@ struct ContractTests {
         }
     }
 
-    @Test("SIGTERM ends all there is within five seconds, and the next start knows the keys of the first")
+    @Test("SIGTERM ends gateway and mixers within five seconds, and the next start has the same keys")
     func termination() async throws {
         let gateway = try await GatewayProcess()
         let (operatorToken, former) = (try gateway.operatorToken, gateway.endpoints)
@@ -167,7 +173,7 @@ struct ContractTests {
         #expect(!FileManager.default.fileExists(atPath: gateway.dataFolder + "/endpoints.json"))
 
         let begun = MonotonicTime.now()
-        try await gateway.start(keepsPorts: true)
+        try await gateway.start(reusesPorts: true)
         #expect(MonotonicTime.now().seconds(since: begun) < 3)
         #expect(gateway.endpoints.rtmpPort == former.rtmpPort && gateway.endpoints.pid != former.pid)
         #expect(try gateway.operatorToken == operatorToken)
@@ -176,7 +182,7 @@ struct ContractTests {
         #expect(try await gateway.api("GET", "/v1/rooms/show", token: hostToken).status == 200)
     }
 
-    @Test("A gateway that is killed leaves no mixer behind")
+    @Test("leaves no mixer behind after a kill")
     func killed() async throws {
         let gateway = try await GatewayProcess()
         let host = try await gateway.issueToken(room: "show", identity: "ada", mode: "SEND_AND_RECV")
@@ -197,7 +203,7 @@ struct ContractTests {
         try FileManager.default.attributesOfItem(atPath: gateway.dataFolder + "/" + name)[.posixPermissions] as? Int
     }
 
-    /// Makes a room with a host in it and waits for its mixer.
+    /// Creates a room with a host and waits for its mixer.
     private func mixer(of room: String, on gateway: GatewayProcess, host: String) async throws -> Int32 {
         try await gateway.api("POST", "/v1/rooms", ["unique_name": .string(room)])
         let body: JSONValue = ["mode": "SEND_AND_RECV"]
@@ -207,9 +213,9 @@ struct ContractTests {
         return try #require(gateway.mixers(of: room).first, "no mixer\n\(gateway.log)")
     }
 
-    /// Checks the shape that every refusal has, its status, and its code when one is given.
+    /// Checks the shape of an error response, its status, and its code if given.
     private func expectError(
-        _ reply: GatewayReply,
+        _ reply: GatewayResponse,
         status: Int,
         code: Int? = nil,
         at location: SourceLocation = #_sourceLocation

@@ -1,11 +1,12 @@
 import FootlightTesting
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
-@Suite("The demo", .serialized, .timeLimit(.minutes(1)))
+@Suite("Demo", .enabled(if: TestRun.isFull), .serialized, .timeLimit(.minutes(1)))
 struct DemoTests {
-    @Test("It says that it is on air when it is: two hosts in the program, addresses that play, nobody counted")
+    @Test("prints its addresses when both hosts are in the program, without counting a viewer")
     func onAir() async throws {
         let gateway = try await GatewayProcess(command: "demo")
         let isOnAir = try await eventually(within: .seconds(30)) {
@@ -30,10 +31,10 @@ struct DemoTests {
         #expect(try await eventually { !encoders.contains(where: RunningProcess.isAlive) })
     }
 
-    /// A demo that is not told where to keep its data, with `scratch` as the system's folder for such things.
+    /// Starts a demo without a data folder, with `scratch` as the temporary folder.
     private func start(in scratch: TemporaryFolder, path: String) throws -> ChildProcess {
         let arguments = ["--host", "127.0.0.1", "--rtmp-port", "0", "--http-port", "0", "--admin-port", "0"]
-        // The shell goes there first, so that a folder beside it would be seen as well.
+        // In this working folder, files created there would be seen as well.
         return try ChildProcess(
             ["/bin/sh", "-c", #"cd "$TMPDIR" && PATH="\#(path)" exec "$0" demo "$@""#, try GatewayProcess.findBinary()]
                 + arguments,
@@ -41,8 +42,8 @@ struct DemoTests {
         )
     }
 
-    @Test("Not told where to keep its data, it leaves nothing behind, however it ends", arguments: [true, false])
-    func leavesNothing(canPlay: Bool) async throws {
+    @Test("removes its temporary data folder however it ends", arguments: [true, false])
+    func removesDataFolder(canPlay: Bool) async throws {
         let scratch = try TemporaryFolder("demo")
         func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted() }
         let demo = try start(
@@ -66,7 +67,7 @@ struct DemoTests {
         #expect(try files().isEmpty)
     }
 
-    @Test("Ctrl-C while it waits for the hosts ends it as it does on air: quietly, and with nothing left behind")
+    @Test("Ctrl-C while waiting for the hosts ends it quietly without leaving files")
     func interrupted() async throws {
         let scratch = try TemporaryFolder("demo")
         let demo = try start(in: scratch, path: ProcessInfo.processInfo.environment["PATH"] ?? "")
@@ -78,7 +79,7 @@ struct DemoTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).isEmpty)
     }
 
-    @Test("A demo whose hosts cannot be played says why and ends")
+    @Test("reports why it cannot go on air without ffmpeg, and fails")
     func withoutEncoders() async throws {
         let gateway = try await GatewayProcess(command: "demo", environment: ["PATH": "/nowhere"])
         #expect(try await eventually { !gateway.isRunning })

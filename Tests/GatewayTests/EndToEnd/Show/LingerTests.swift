@@ -2,16 +2,17 @@ import FootlightTesting
 import Foundation
 import Media
 import Stage
+import TestSupport
 import Testing
 
-@Suite("A room that ends says so", .serialized, .timeLimit(.minutes(1)))
+@Suite("End of a room", .enabled(if: TestRun.isFull), .serialized, .timeLimit(.minutes(1)))
 struct LingerTests {
     private static let linger = 2
     private static let upper = TileRectangle(x: 0, y: 0, width: 1280, height: 480)
 
-    @Test("Its last slate is seen for its linger time, by players and outputs alike; then all of them are let go")
+    @Test("shows the ended slate to players and outputs for the linger time, then disconnects them")
     func linger() async throws {
-        let stage = try await FaultStage(room: "last", linger: Self.linger)
+        let stage = try await RoomFixture(room: "last", linger: Self.linger)
         try await stage.storeAsset("bye", "lime")
         let slates: JSONValue = ["ended": ["image": "asset:bye"]]
         try await stage.expect(200, "PUT", stage.path("layout"), ["slates": slates])
@@ -24,8 +25,8 @@ struct LingerTests {
         #expect(try await stage.waitForOutput("nginx", ["connected"]))
 
         let path = stage.folder.file("program.flv")
-        let viewer = try Recorder.curl(stage.gateway.flvURL(room: stage.room), seconds: 30, to: path)
-        let tail = FLVTail(path: path)
+        let viewer = try StreamRecorder.curl(stage.gateway.flvURL(room: stage.room), seconds: 30, to: path)
+        let tail = FLVFollower(path: path)
         try await Task.sleep(for: .seconds(2.5))
         let ended = try await stage.expect(200, "POST", "/v1/rooms/\(stage.room)", ["status": "completed"])
         #expect(ended["status"].string == "completed" && ended["linger"].int == Self.linger)
@@ -35,39 +36,39 @@ struct LingerTests {
 
         #expect(try await viewer.child.wait(.seconds(20)) == .code(0), "the player is never let go")
         let lingered = MonotonicTime.now().seconds(since: command)
-        // Not before its time; how soon after that the player has ended is the machine's.
+        // Not earlier; the delay after it depends on the machine.
         #expect(lingered > Double(Self.linger) - 0.2 && lingered < Double(Self.linger) + 5, "\(lingered) s")
         #expect(try await eventually { stage.gateway.mixers(of: stage.room).isEmpty })
 
-        // Noticed a moment after the process is gone.
+        // The exit of the process is handled a moment later.
         let isForgotten = try await eventually {
             try await stage.expect(200, "GET", "/v1/rooms/\(ended["sid"].string ?? "")")["degradation"] == .null
         }
-        #expect(isForgotten, "nobody measures that any more")
+        #expect(isForgotten, "the viewership is no longer measured")
 
         let seen = try await Recording(path: path)
-        let position = Double(tail.all.last { $0.isPicture && $0.time <= command }?.timestamp ?? 0) / 1000
+        let position = Double(tail.all.last { $0.isVideo && $0.time <= command }?.timestamp ?? 0) / 1000
         try await check(seen, change: position - seen.startTime)
         #expect(seen.backwardSteps == 0 && seen.largestGap(.video) < 0.1)
-        // What the output got ends with the slate too.
+        // The output's recording ends with the slate, too.
         let pushed = try await Recording(path: try #require(try nginx.recordings.first))
-        let last = try await pushed.picture(at: pushed.duration(.video) - 0.3)
+        let last = try await pushed.frame(at: pushed.duration(.video) - 0.3)
         #expect(last.colour(of: Self.upper).distance(to: Colour(red: 0, green: 255, blue: 0)) < 60)
         print("the program went on for \(lingered) s of \(Self.linger)")
     }
 
-    /// The host until shortly after the command, the slate from then on.
+    /// Expects the host until the command, and the slate from then on.
     private func check(_ recording: Recording, change: Double) async throws {
         let end = recording.duration(.video)
-        let pictures = try await recording.pictures(at: [change - 0.1, change + 1, end - 0.1])
-        let colours = pictures.map { $0.colour(of: Self.upper) }
+        let frames = try await recording.frames(at: [change - 0.1, change + 1, end - 0.1])
+        let colours = frames.map { $0.colour(of: Self.upper) }
         #expect(colours[0].distance(to: .red) < 30, "\(colours)")
         for colour in colours.dropFirst() {
             #expect(colour.distance(to: Colour(red: 0, green: 255, blue: 0)) < 60, "\(colours)")
         }
-        let sound = try await recording.sound()
-        let before = sound.toneLevel(frequency: 330, from: change - 1, to: change - 0.1)
-        let after = sound.toneLevel(frequency: 330, from: change + 1, to: end - 0.1)
+        let audio = try await recording.decodedAudio()
+        let before = audio.toneLevel(frequency: 330, from: change - 1, to: change - 0.1)
+        let after = audio.toneLevel(frequency: 330, from: change + 1, to: end - 0.1)
         #expect(abs(before + 12) < 1 && after < -50, "\(before) dB, \(after) dB")
     }
 }

@@ -4,11 +4,12 @@ import Foundation
 @testable import Gateway
 import Media
 import Stage
+import TestSupport
 import Testing
 
-@Suite("Tokens of a running gateway", .serialized, .timeLimit(.minutes(1)))
+@Suite("Tokens of a running gateway", .enabled(if: TestRun.isFull), .serialized, .timeLimit(.minutes(1)))
 struct OperatorTokenTests {
-    /// What `footlight` prints.
+    /// Runs `footlight` and returns its output.
     private func run(_ command: String, _ arguments: String..., on gateway: GatewayProcess) async throws -> String {
         try await ChildProcess.run(
             [GatewayProcess.findBinary(), command, "--data-dir", gateway.dataFolder] + arguments
@@ -23,7 +24,7 @@ struct OperatorTokenTests {
         )
     }
 
-    @Test("An operator of its own name is named by the audit log, is revoked by that, and stays so after kill -9")
+    @Test("the audit log names an operator, whose revoked token stays revoked after kill -9")
     func named() async throws {
         let gateway = try await GatewayProcess()
         let grace = try await run("token", "--role", "operator", "--name", "grace", "--expires", "12h", on: gateway)
@@ -56,7 +57,7 @@ struct OperatorTokenTests {
         }
     }
 
-    @Test("After rotate-key the running gateway takes the new operator.token, and no token of a key that is removed")
+    @Test("rotate-key replaces operator.token in a running gateway, and removing the retired key revokes its tokens")
     func rotation() async throws {
         let gateway = try await GatewayProcess()
         let first = try gateway.operatorToken
@@ -86,7 +87,7 @@ struct OperatorTokenTests {
         #expect(try gateway.operatorToken == second)
     }
 
-    @Test("Everything in the data folder is for its owner alone, a folder that was open to others too")
+    @Test("all files are for the owner only, also in a folder that was readable by others")
     func permissions() async throws {
         let gateway = try await GatewayProcess()
         #expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": "show"]).status == 201)
@@ -96,14 +97,14 @@ struct OperatorTokenTests {
             try files.attributesOfItem(atPath: path)[.posixPermissions] as? Int ?? 0
         }
         #expect(try mode(gateway.dataFolder) == 0o700)
-        #expect(gateway.log.contains("the data folder is for its owner alone now"))
+        #expect(gateway.log.contains("permissions of the data folder narrowed to its owner"))
         let names = try files.contentsOfDirectory(atPath: gateway.dataFolder)
         let secret = names.filter { $0.hasSuffix(".key") || $0.hasSuffix(".token") || $0.contains(".sqlite") }
         #expect(secret.count > 8, "\(names)")
         for name in secret { #expect(try mode(gateway.dataFolder + "/" + name) == 0o600, "\(name)") }
     }
 
-    /// Sends a program in as the mixer of a room would, until its connection ends.
+    /// Publishes a program as a mixer until the connection ends.
     private func publish(_ room: String, _ token: String, to gateway: GatewayProcess) throws -> ChildProcess {
         try ChildProcess([
             "ffmpeg", "-nostdin", "-loglevel", "error", "-re", "-f", "lavfi", "-i", "testsrc2=s=160x90:r=10", "-f",
@@ -118,12 +119,12 @@ struct OperatorTokenTests {
         ])
     }
 
-    @Test("A player and a publisher end within two seconds when their token is revoked; an operator's plays nowhere")
+    @Test("revoking a token ends its player and publisher within two seconds, and an operator's token plays nowhere")
     func streams() async throws {
         let gateway = try await GatewayProcess()
         #expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": "show"]).status == 201)
         let tokens = try await tokens(of: gateway)
-        let mixer = try await tokens.mint(identity: "m", room: "show", role: .mixer, epoch: 1, expiresIn: 600)
+        let mixer = try await tokens.issue(identity: "m", room: "show", role: .mixer, epoch: 1, expiresIn: 600)
         let relay = try await run("token", "--role", "relay", "--identity", "edge", on: gateway)
         let program = try publish("show", mixer, to: gateway)
         let isOn = try await eventually(within: .seconds(20), every: .milliseconds(100)) {
@@ -131,7 +132,7 @@ struct OperatorTokenTests {
         }
         #expect(isOn, "\(program.standardError)")
 
-        // An operator's token, wherever a player or a publisher can put it.
+        // An operator's token in each kind of URL.
         let boss = try gateway.operatorToken
         for path in ["/live/show/index.m3u8", "/live/show.flv"] {
             let answer = try await gateway.request("GET", port: gateway.endpoints.httpPort, "\(path)?token=\(boss)")

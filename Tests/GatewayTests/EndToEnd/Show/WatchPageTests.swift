@@ -1,24 +1,27 @@
 import FootlightTesting
 import Foundation
+import NIOCore
+import NIOPosix
+import TestSupport
 import Testing
 
-@Suite("The watch page beside others", .serialized, .timeLimit(.minutes(2)))
+@Suite("Watch page in tabs and frames", .enabled(if: TestRun.isFull), .serialized, .timeLimit(.minutes(2)))
 struct WatchPageTests {
-    /// A room on the air, and the encoder of its host.
+    /// Makes a room on air with one host.
     private func onAir(
         _ room: String,
         environment: [String: String] = [:]
-    ) async throws -> (stage: FaultStage, publisher: ChildProcess) {
-        let stage = try await FaultStage(room: room, environment: environment)
+    ) async throws -> (stage: RoomFixture, publisher: ChildProcess) {
+        let stage = try await RoomFixture(room: room, environment: environment)
         let host = try await stage.join("red")
         let publisher = try stage.publish(try await stage.clip(HostScript(.red, tone: 440)), as: host)
         try await stage.waitUntilOnAir()
         return (stage, publisher)
     }
 
-    private func site(_ stage: FaultStage) -> String { "http://127.0.0.1:\(stage.gateway.endpoints.httpPort)" }
+    private func site(_ stage: RoomFixture) -> String { "http://127.0.0.1:\(stage.gateway.endpoints.httpPort)" }
 
-    @Test("Two tabs, and one that is loaded anew, are one device where the operator wants that told")
+    @Test("two tabs and a reload are one device if device ids are enabled")
     func tabs() async throws {
         let (stage, publisher) = try await onAir(
             "tabs",
@@ -50,7 +53,7 @@ struct WatchPageTests {
         #expect(playlists.allSatisfy { $0.contains("did=\(device)") }, "\(playlists)")
     }
 
-    @Test("A page of another origin frames the program, and it plays there; nothing else of ours stands in its frames")
+    @Test("plays the embedded watch page in a frame of another origin, and refuses other pages there")
     func frames() async throws {
         let (stage, publisher) = try await onAir("framed")
         defer { publisher.end() }
@@ -58,34 +61,34 @@ struct WatchPageTests {
         let frames = ["watch/framed?embed=1", "watch/framed", "dashboard?embed=1"].map { path in
             "<iframe src='\(site)/\(path)' allow='autoplay' width='640' height='360'></iframe>"
         }
-        let other = try await OnePageServer("<!doctype html><title>Other</title>" + frames.joined())
+        let other = try await StaticPageServer("<!doctype html><title>Other</title>" + frames.joined())
         let browser = try await HeadlessBrowser()
-        // Neither page may look into the other; each frame tells of itself what it shows.
-        try await browser.open("http://127.0.0.1:\(other.port)/", preparedBy: Self.telling)
-        let plays = "globalThis.told?.some(({ state, moved }) => state === 'playing' && moved > 1)"
+        // The frames cannot be inspected; each one posts its state.
+        try await browser.open("http://127.0.0.1:\(other.port)/", preparedBy: Self.frameProbe)
+        let plays = "globalThis.states?.some(({ state, moved }) => state === 'playing' && moved > 1)"
         #expect(try await browser.waits(for: plays, within: .seconds(30)))
-        let told = try await browser.evaluate("told").elements
-        #expect(told.map { $0["page"].string } == ["\(site)/watch/framed?embed=1"], "\(told)")
-        let shown = told.first?["colour"].elements.compactMap(\.int) ?? []
+        let states = try await browser.evaluate("states").elements
+        #expect(states.map { $0["page"].string } == ["\(site)/watch/framed?embed=1"], "\(states)")
+        let shown = states.first?["colour"].elements.compactMap(\.int) ?? []
         #expect(shown.count == 4 && shown[0] > 120 && shown[1] < shown[0] / 2 && shown[2] < shown[0] / 2, "\(shown)")
-        #expect(told.first?["width"].int == 1280)
-        let refused = browser.complaints.filter { $0.contains("frame-ancestors") }
-        #expect(refused.contains { $0.contains("watch/framed") || $0.contains("\(site)") }, "\(browser.complaints)")
-        // It counts as any other viewer, by its beacons too.
+        #expect(states.first?["width"].int == 1280)
+        let refused = browser.consoleErrors.filter { $0.contains("frame-ancestors") }
+        #expect(refused.contains { $0.contains("watch/framed") || $0.contains("\(site)") }, "\(browser.consoleErrors)")
+        // It counts as any other viewer, and sends CMCD reports.
         var summary: JSONValue = .null
-        let isHeard = try await eventually(within: .seconds(20), every: .milliseconds(250)) {
+        let isAudible = try await eventually(within: .seconds(20), every: .milliseconds(250)) {
             summary = try await stage.gateway.api("GET", stage.path("viewership/summary")).json
             return summary["coverage"].double == 1 && summary["joins"].int == 1
         }
-        #expect(isHeard, "\(summary.text)")
+        #expect(isAudible, "\(summary.text)")
     }
 
-    /// Gathers in the outer page, as `told`, the latest word of each page of ours that came up in a frame of it.
-    private static let telling = """
+    /// Collects in the outer page, as `states`, the latest state of each of the gateway's pages in its frames.
+    private static let frameProbe = """
         if (parent === self) {
-            globalThis.told = [];
+            globalThis.states = [];
             addEventListener('message', ({ data }) => {
-                told = [...told.filter(({ page }) => page !== data.page), data];
+                states = [...states.filter(({ page }) => page !== data.page), data];
             });
         } else {
             let began = null;
@@ -105,8 +108,8 @@ struct WatchPageTests {
         }
         """
 
-    /// Waits until the room's figures are these, of which all devices since the beginning are as many as now.
-    private func expect(viewers: Int, devices: Int, joins: Int, _ stage: FaultStage) async throws {
+    /// Waits until the room has these figures, with as many unique devices as present ones.
+    private func expect(viewers: Int, devices: Int, joins: Int, _ stage: RoomFixture) async throws {
         var counted: JSONValue = .null
         let isCounted = try await eventually(within: .seconds(45), every: .milliseconds(250)) {
             counted = try await stage.gateway.api("GET", stage.path("viewership")).json
@@ -115,4 +118,44 @@ struct WatchPageTests {
         #expect(isCounted && counted["devices"].int == devices, "\(counted.text)")
         #expect(counted["uniques"]["devices"].int == devices, "\(counted.text)")
     }
+}
+
+/// A web server on a free port of 127.0.0.1 with one page, as another origin.
+final class StaticPageServer: Sendable {
+    private final class Answerer: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let page: String
+
+        init(_ page: String) {
+            self.page = page
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let header =
+                "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n"
+                + "Content-Length: \(page.utf8.count)\r\n\r\n"
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: header + page)), promise: nil)
+            context.close(promise: nil)
+        }
+    }
+
+    /// The server's port.
+    let port: Int
+    private let channel: any Channel
+
+    init(_ page: String) async throws {
+        channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Answerer(page))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0)
+            .get()
+        port = channel.localAddress?.port ?? 0
+    }
+
+    deinit { channel.close(promise: nil) }
 }

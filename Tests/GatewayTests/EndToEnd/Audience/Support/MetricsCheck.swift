@@ -1,8 +1,9 @@
 import FootlightTesting
 import Foundation
+import TestSupport
 import Testing
 
-/// What Prometheus itself says of a gateway's metrics, and of the rules and the dashboard that come with them.
+/// Checks a gateway's metrics, the alert rules and the dashboard with Prometheus.
 struct MetricsCheck {
     private static let rules = "deploy/prometheus/footlight-rules.yml"
     private static let dashboard = "deploy/grafana/footlight-audience.json"
@@ -15,7 +16,7 @@ struct MetricsCheck {
         folder = try TemporaryFolder("prometheus")
     }
 
-    /// - Parameter viewers: How many the page tells of while this goes on.
+    /// - Parameter viewers: The viewer count that the metrics must show.
     func run(viewers: Int) async throws {
         try await checkTexts()
         let expressions = try dashboardExpressions()
@@ -31,7 +32,7 @@ struct MetricsCheck {
 
     // MARK: promtool
 
-    /// The whole page by the rules of the exposition format and of naming, and the file of rules.
+    /// Checks metrics and alert rules with promtool.
     private func checkTexts() async throws {
         let page = try await gateway.request("GET", port: gateway.endpoints.adminPort, "/metrics")
         #expect(page.status == 200 && page.headers["content-type"]?.hasPrefix("text/plain; version=0.0.4") == true)
@@ -40,7 +41,7 @@ struct MetricsCheck {
         try await accept(["promtool", "check", "rules", ProjectFile.path(Self.rules)])
     }
 
-    /// It has nothing against it; whatever it says is a finding.
+    /// Expects promtool to succeed.
     private func accept(_ call: [String]) async throws {
         let tool = try ChildProcess(call)
         let exit = try await tool.wait(.seconds(20))
@@ -68,7 +69,7 @@ struct MetricsCheck {
         return (child, port)
     }
 
-    /// It read the page, in the newer of the two formats: only that one names units.
+    /// Expects a successful scrape in the OpenMetrics format, which alone has units.
     private func checkScrape(_ port: Int) async throws {
         var target: JSONValue = .null
         let isRead = try await eventually(every: .milliseconds(100)) {
@@ -90,7 +91,7 @@ struct MetricsCheck {
         #expect(areEvaluated, "\(health)")
     }
 
-    /// Whatever the rules and the dashboard ask for is on the page.
+    /// Expects every metric of the rules and the dashboard to exist.
     private func checkNames(_ port: Int, _ expressions: [String]) async throws {
         let families = try await get(port, "/api/v1/metadata")["data"]
         guard case .object(let known) = families else { throw ToolFailure("no metadata", log: families.text) }
@@ -117,14 +118,14 @@ struct MetricsCheck {
         return answer
     }
 
-    /// The answer; null while the server is not ready.
+    /// Returns the response; null while the server is not ready.
     private func get(_ port: Int, _ path: String) async throws -> JSONValue {
         try await gateway.request("GET", port: port, path).json
     }
 
     // MARK: The dashboard
 
-    /// What its panels ask, with its variables filled in.
+    /// Returns the expressions of the panels, with the variables replaced.
     private func dashboardExpressions() throws -> [String] {
         let dashboard = try JSONValue(parsing: try ProjectFile.text(Self.dashboard))
         #expect((dashboard["schemaVersion"].int ?? 0) >= 36)
@@ -136,8 +137,20 @@ struct MetricsCheck {
         }
     }
 
-    /// Panels are in rows, or not.
+    /// Returns all panels, also those in rows.
     private func panels(_ part: JSONValue) -> [JSONValue] {
         part["panels"].elements.flatMap { [$0] + panels($0) }
     }
+}
+
+/// Reads files of the repository.
+enum ProjectFile {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// Returns the absolute path of a file such as `deploy/prometheus/footlight-rules.yml`.
+    static func path(_ name: String) -> String { root.appendingPathComponent(name).path }
+
+    static func text(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
 }

@@ -1,8 +1,9 @@
-import FootlightTesting
 import Foundation
 import Glibc
+import Synchronization
+import TestSupport
 
-/// What of an HLS player is seen from outside: its requests, on one connection that it keeps.
+/// The requests of an HLS player, on one persistent connection.
 struct VirtualPlayer {
     private struct Answer {
         var status = 0
@@ -11,16 +12,16 @@ struct VirtualPlayer {
         var lines: [Substring] { String(decoding: body, as: UTF8.self).split(separator: "\n") }
     }
 
-    /// By parts or by segments.
+    /// Whether the player uses parts.
     let isLowLatency: Bool
     private let port: Int
     private let room: String
-    /// The address it comes from, which is one of this machine's.
+    /// The source address, which is one of this machine's.
     private let origin: String
     private var descriptor: Int32 = -1
     private var address = ""
     private var lastSequence = 0
-    /// The part that the last playlist announced.
+    /// The preload hint of the last playlist.
     private var announced: Substring = ""
 
     init(port: Int, room: String, from origin: String = "127.0.0.1", isLowLatency: Bool) {
@@ -30,22 +31,22 @@ struct VirtualPlayer {
         self.isLowLatency = isLowLatency
     }
 
-    /// Begins to play: the playlist that is this player's own, the media playlist, and the newest segment.
+    /// Requests the multivariant playlist, the media playlist, and the latest segment.
     mutating func join() throws {
         try begin()
         _ = try get("/live/\(room)/\(try poll())")
     }
 
-    /// The playlist that is this player's own, and no more.
+    /// Requests the multivariant playlist only.
     mutating func begin() throws {
         let index = try get("/live/\(room)/index.m3u8")
         guard let line = index.lines.first(where: { !$0.hasPrefix("#") }) else { throw failure("no playlist", index) }
         address = "/live/\(room)/\(line)"
     }
 
-    /// Asks for the media playlist once more.
+    /// Reloads the media playlist.
     ///
-    /// - Returns: The newest segment in it.
+    /// - Returns: The latest segment.
     @discardableResult
     mutating func poll() throws -> Substring {
         let directives = isLowLatency && lastSequence > 0 ? "&_HLS_msn=\(lastSequence)" : ""
@@ -64,12 +65,12 @@ struct VirtualPlayer {
         return newest
     }
 
-    /// Asks for the segment that is being made, in the playlist or by the part of it that was announced, and waits for it.
+    /// Requests the next segment by a blocking reload or by the preload hint, and waits for it.
     mutating func waitForMore(byPart: Bool) throws {
         _ = try get(byPart ? "/live/\(room)/\(announced)" : "\(address)&_HLS_msn=\(lastSequence + 1)")
     }
 
-    /// What looks like watching, and is not: only the head is asked for, or the playlist is fetched ahead.
+    /// Makes requests that do not count: HEAD, prefetch and preview.
     mutating func pretend() throws {
         _ = try get(address, by: "HEAD")
         _ = try get(address, with: "Sec-Purpose: prefetch;prerender\r\n")
@@ -78,9 +79,9 @@ struct VirtualPlayer {
         _ = try get(address, by: "OPTIONS", expecting: [204])
     }
 
-    /// Sends a page's request to change something.
+    /// Sends a POST request as a page does.
     ///
-    /// - Parameter origin: Where it says that it comes from.
+    /// - Parameter origin: The forwarded address.
     /// - Returns: The status of the answer.
     mutating func post(_ path: String, _ body: String, token: String? = nil, said origin: String = "") throws -> Int {
         let host = "127.0.0.1:\(port)"
@@ -92,7 +93,7 @@ struct VirtualPlayer {
             .status
     }
 
-    /// A request under another name; the cache has an answer for it, or the gateway refuses it.
+    /// Requests the media playlist with another id, which the cache serves or the gateway refuses.
     mutating func ask(sid: String) throws {
         _ = try get("/live/\(room)/media.m3u8?sid=\(sid)", expecting: [200, 403])
     }
@@ -105,14 +106,14 @@ struct VirtualPlayer {
 
     // MARK: HTTP
 
-    /// - Parameter fields: More of them, each with its end of line.
+    /// - Parameter fields: Additional header lines.
     private mutating func get(
         _ path: String,
         by method: String = "GET",
         with fields: String = "",
         expecting statuses: Set<Int> = [200]
     ) throws -> Answer {
-        // Where it says that it comes from is not where it comes from.
+        // The forwarded address differs from the source address.
         let text = """
             \(method) \(path) HTTP/1.1\r
             Host: footlight\r
@@ -126,7 +127,7 @@ struct VirtualPlayer {
         return answer
     }
 
-    /// A connection that was closed meanwhile is made anew, once.
+    /// Sends a request; reconnects once if the connection was closed.
     private mutating func exchange(_ text: String) throws -> Answer {
         for isSecond in [false, true] {
             do {
@@ -174,7 +175,7 @@ struct VirtualPlayer {
         }
     }
 
-    /// Reads one answer, whose length its header says.
+    /// Reads one response with a Content-Length.
     private func receive(withBody hasBody: Bool) throws -> Answer {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -197,7 +198,7 @@ struct VirtualPlayer {
         return Answer(status: status, body: bytes[(end?.head ?? 0)...])
     }
 
-    /// Behind the empty line; headers are short, so that looking again from the start costs little.
+    /// Returns the end of the header; short headers are rescanned from the start.
     private static func headEnd(_ bytes: [UInt8]) -> Int? {
         let limit = min(bytes.count, 4096)
         guard limit >= 4 else { return nil }
@@ -207,5 +208,60 @@ struct VirtualPlayer {
 
     private func failure(_ what: String, _ answer: Answer) -> ToolFailure {
         ToolFailure("\(what): \(answer.status)", log: String(decoding: answer.body.prefix(400), as: UTF8.self))
+    }
+}
+
+/// Virtual players that are driven by a few threads.
+final class VirtualPlayerPool: Sendable {
+    private final class Worker: Sendable {
+        let players: Mutex<[VirtualPlayer]>
+
+        init(_ players: [VirtualPlayer]) {
+            self.players = Mutex(players)
+        }
+    }
+
+    private let workers: [Worker]
+
+    /// - Parameter workerCount: The number of concurrent players.
+    init(_ players: [VirtualPlayer], workers workerCount: Int = 8) {
+        workers = (0..<workerCount).map { worker in
+            Worker(players.indices.filter { $0 % workerCount == worker }.map { players[$0] })
+        }
+    }
+
+    /// Runs `body` for each player; sequentially within a worker.
+    func each(_ body: @escaping @Sendable (inout VirtualPlayer) throws -> Void) async throws {
+        try await each(atMost: .max, body)
+    }
+
+    /// Runs `body` for one player of each worker, concurrently.
+    func together(_ body: @escaping @Sendable (inout VirtualPlayer) throws -> Void) async throws {
+        try await each(atMost: 1, body)
+    }
+
+    private func each(
+        atMost count: Int,
+        _ body: @escaping @Sendable (inout VirtualPlayer) throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in workers {
+                group.addTask {
+                    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                        // A thread of its own, because the requests block.
+                        Thread.detachNewThread {
+                            continuation.resume(
+                                with: Result {
+                                    try worker.players.withLock { players in
+                                        for index in players.indices.prefix(count) { try body(&players[index]) }
+                                    }
+                                }
+                            )
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
     }
 }

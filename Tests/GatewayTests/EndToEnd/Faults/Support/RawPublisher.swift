@@ -1,18 +1,18 @@
-import FootlightTesting
 import Glibc
+import TestSupport
 
-/// An encoder reduced to the bytes it would send: shows what the gateway answers, word for word.
+/// A minimal RTMP publisher that returns the gateway's literal response.
 ///
-/// The gateway gives a connection's first stream the number 1, so all is sent without waiting for answers.
+/// The first stream of a connection has the id 1, so that everything is sent without waiting.
 struct RawPublisher {
     private static let chunkSize = 60_000
 
-    /// Publishes under a key, sends messages, and returns everything the gateway said until it closed or fell silent.
+    /// Publishes with a key, sends messages, and returns everything received until the end or a timeout.
     ///
     /// - Parameters:
-    ///   - video: Bodies of video messages, which follow the publish command.
-    ///   - patience: Seconds without a byte after which the connection is left.
-    static func attempt(port: Int, key: String, video: [[UInt8]] = [], patience: Int = 3) throws -> Answer {
+    ///   - video: The bodies of video messages after the publish command.
+    ///   - timeout: Seconds without data after which the connection is closed.
+    static func attempt(port: Int, key: String, video: [[UInt8]] = [], timeout: Int = 3) throws -> Answer {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
@@ -25,10 +25,10 @@ struct RawPublisher {
             }
         }
         guard isConnected else { throw ToolFailure("no connection to \(port)") }
-        var limit = timeval(tv_sec: patience, tv_usec: 0)
+        var limit = timeval(tv_sec: timeout, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
 
-        // C0, C1 and C2; an echo that does not match is nothing a gateway may insist on.
+        // C0, C1 and C2; servers do not check the echo.
         var bytes: [UInt8] = [3] + Array(repeating: 0, count: 8) + Array(repeating: 7, count: 1528)
         bytes += Array(repeating: 0, count: 1536)
         bytes += message(type: 1, stream: 0, integer(UInt32(chunkSize)))
@@ -41,9 +41,9 @@ struct RawPublisher {
         return read(descriptor)
     }
 
-    /// What came back.
+    /// The response.
     struct Answer {
-        /// Every byte as a character, so that words can be looked for.
+        /// The printable bytes.
         var text: String
         /// The gateway closed the connection.
         var isClosed: Bool
@@ -65,7 +65,8 @@ struct RawPublisher {
     }
 
     private static func message(type: UInt8, stream: UInt8, _ body: [UInt8]) -> [UInt8] {
-        // Chunk stream 3, full header, no time; bodies here fit into one chunk, the first message being four bytes.
+        // Chunk stream 3, type 0 header, timestamp 0; each body fits into one chunk, and the first message has four
+        // bytes.
         let length = [UInt8(body.count >> 16 & 0xFF), UInt8(body.count >> 8 & 0xFF), UInt8(body.count & 0xFF)]
         return [3, 0, 0, 0] + length + [type, stream, 0, 0, 0] + body
     }

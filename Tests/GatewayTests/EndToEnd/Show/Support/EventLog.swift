@@ -1,7 +1,8 @@
 import FootlightTesting
 import Foundation
+import TestSupport
 
-/// The events of a room as curl prints them.
+/// The events of a room, read with curl.
 final class EventLog {
     /// One event.
     struct Entry {
@@ -15,8 +16,8 @@ final class EventLog {
     /// Opens the stream.
     ///
     /// - Parameters:
-    ///   - query: Names a participant and its session for a stream that is the participant's own.
-    ///   - token: The bearer's; the operator's when nil.
+    ///   - query: The query with participant and session for a participant's own stream.
+    ///   - token: The token; nil for the operator's.
     init(of room: String, query: String = "", token: String? = nil, on gateway: GatewayProcess) throws {
         let url = "http://127.0.0.1:\(gateway.endpoints.httpPort)/v1/rooms/\(room)/events\(query)"
         let bearer = "Authorization: Bearer " + (try token ?? gateway.operatorToken)
@@ -26,7 +27,7 @@ final class EventLog {
     /// Whether the stream is still open.
     var isOpen: Bool { curl.isRunning }
 
-    /// Everything so far, heartbeats left out.
+    /// All events so far without heartbeats.
     var entries: [Entry] {
         curl.standardOutput.components(separatedBy: "\n\n").compactMap { block in
             var fields: [String: String] = [:]
@@ -41,12 +42,12 @@ final class EventLog {
         }
     }
 
-    /// The names of the events behind the one with this id, in order.
+    /// Returns the names of the events after the one with this id.
     func names(after id: Int) -> [String] {
         entries.filter { $0.id > id }.map(\.name)
     }
 
-    /// Waits for an event of this name behind `id`.
+    /// Waits for an event of this name after `id`.
     func wait(for name: String, after id: Int = -1, within deadline: Duration = .seconds(20)) async throws -> Entry {
         var found: Entry?
         _ = try await eventually(within: deadline, every: .milliseconds(20)) {

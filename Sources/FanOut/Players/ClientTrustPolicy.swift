@@ -1,0 +1,109 @@
+public import HTTPTypes
+public import Stage
+
+/// Defines which statements of clients and proxies are trusted, for all playback protocols.
+public struct ClientTrustPolicy: Sendable {
+    /// The proxies that are trusted to name the origin of a request.
+    public var proxies: TrustedProxies
+    /// Whether persistent device ids are used, which requires the users' consent.
+    public var usesDeviceIDs: Bool
+    /// Whether direct players get URIs with the session in their path, so that the media they request is attributed to
+    /// them for certain.
+    public var namesSessionsInPaths = false
+    /// Verifies a token for a room; throws `ViewerTokenRefusal`.
+    public var bearer: (@Sendable (_ token: String, _ room: String) async throws -> ViewerBearer)?
+
+    /// Creates a policy that trusts nothing by default.
+    public init(
+        proxies: TrustedProxies = TrustedProxies(),
+        usesDeviceIDs: Bool = false,
+        namesSessionsInPaths: Bool = false,
+        bearer: (@Sendable (_ token: String, _ room: String) async throws -> ViewerBearer)? = nil
+    ) {
+        self.proxies = proxies
+        self.usesDeviceIDs = usesDeviceIDs
+        self.namesSessionsInPaths = namesSessionsInPaths
+        self.bearer = bearer
+    }
+}
+
+extension ClientTrustPolicy {
+    /// Returns the token of a request, if one applies: a new player's in its URL, or a CDN's in the header field that
+    /// it adds to all requests.
+    static func token(of head: HTTPRequest, query: QueryItems, for request: MediaRequest) -> String? {
+        guard head.method != .options else { return nil }
+        if request.beginsSession { return query["token"] }
+        guard case .mediaPlaylist = request.target else { return nil }
+        return head.headerFields[.relay]
+    }
+}
+
+extension HTTPField.Name {
+    // The name is a valid token, so the default is never used.
+    fileprivate static let relay = Self("X-Footlight-Relay") ?? .via
+}
+
+extension ClientTrustPolicy {
+    /// Returns a request with the header fields for the server behind: its client, and for reports of players also the
+    /// origin, which only the connection reveals.
+    ///
+    /// - Parameters:
+    ///   - peer: The numeric address of the connection; nil if unknown.
+    ///   - client: The `PeerAddress.account` to charge; nil if there is no limit.
+    func forwarding(_ head: HTTPRequest, peer: String?, client: UInt64? = nil) -> HTTPRequest {
+        var head = head
+        head.headerFields[.client] = client.map { String($0) }
+        guard head.method == .post, Self.isReport(head.path ?? "") else { return head }
+        let origin = proxies.origin(of: head.headerFields, peer: peer)
+        head.headerFields[.playerAddress] = origin.address
+        head.headerFields[.playerRegion] = origin.region
+        return head
+    }
+
+    /// Whether the server behind would treat the target as a report, in any spelling of its path.
+    private static func isReport(_ target: String) -> Bool {
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        return path.split(separator: UInt8(ascii: "/")).last?.elementsEqual("cmcd".utf8) ?? false
+    }
+
+    /// Returns the `PeerAddress.account` charged for a forwarded request; nil if there is no limit.
+    public static func client(_ fields: HTTPFields) -> UInt64? {
+        fields[.client].flatMap { UInt64($0) }
+    }
+
+    /// Returns the reporting player of a forwarded request.
+    public static func reporter(_ fields: HTTPFields) -> PlayerRequest {
+        var player = PlayerRequest(userAgent: fields[.userAgent], address: fields[.playerAddress])
+        player.region = fields[.playerRegion]
+        return player
+    }
+}
+
+extension HTTPField.Name {
+    // Clients cannot set these fields. The names are valid tokens, so the defaults are never used.
+    static let playerAddress = Self("X-Footlight-Player-Address") ?? .via
+    static let client = Self("X-Footlight-Client") ?? .via
+    static let playerRegion = Self("X-Footlight-Player-Region") ?? .via
+}
+
+/// The identity and role of a viewer according to its token.
+public struct ViewerBearer: Sendable, Equatable {
+    /// The identity in the token; nil without a token.
+    public var identity: String?
+    /// The role granted by the token.
+    public var role: PlayerRequest.Role
+
+    /// Creates a bearer; by default, a viewer without a token.
+    public init(identity: String? = nil, role: PlayerRequest.Role = .viewer) {
+        self.identity = identity
+        self.role = role
+    }
+}
+
+/// The reason why a player's token is refused.
+public enum ViewerTokenRefusal: Error, Sendable {
+    /// The token is expired, revoked, or not issued by this gateway.
+    case invalid
+    /// The token is an operator's, which is not accepted in a URL.
+    case operatorToken
+}

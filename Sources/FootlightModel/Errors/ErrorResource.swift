@@ -1,0 +1,71 @@
+/// An error; clients match on `code` and never on `message`.
+public struct ErrorResource: Codable, Sendable, Hashable {
+    /// The stable number.
+    public var code: Int
+    /// The stable name.
+    public var name: String
+    /// The event, for people.
+    public var message: String
+    /// The cause, for people.
+    public var cause: String
+    /// The solution, for people.
+    public var solution: String
+    /// The HTTP status.
+    public var status: Int
+    /// Whether the same request may succeed later.
+    public var retryable: Bool
+    /// Seconds to wait before a retry; null where waiting does not help.
+    @ExplicitNull public var retryAfter: Int?
+    /// The URL of the code's documentation.
+    public var moreInfo: String
+
+    /// Creates an error.
+    public init(
+        code: Int,
+        name: String,
+        message: String,
+        cause: String,
+        solution: String,
+        status: Int,
+        retryable: Bool,
+        retryAfter: Int?,
+        moreInfo: String
+    ) {
+        self.code = code
+        self.name = name
+        self.message = message
+        self.cause = cause
+        self.solution = solution
+        self.status = status
+        self.retryable = retryable
+        self.retryAfter = retryAfter
+        self.moreInfo = moreInfo
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case code
+        case name
+        case message
+        case cause
+        case solution
+        case status
+        case retryable
+        case retryAfter = "retry_after"
+        case moreInfo = "more_info"
+    }
+}
+
+/// The body of every error response.
+public struct ErrorAnswer: Codable, Sendable, Hashable {
+    /// The error.
+    public var error: ErrorResource
+
+    /// Makes a body.
+    public init(error: ErrorResource) {
+        self.error = error
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case error
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import FootlightModel
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// A subscription to a room's event stream over HTTP.
+///
+/// It uses NIO because URLSession's curl transport busy-waits while a stream is open.
+struct RoomEventSubscription: Sendable {
+    /// The reason why the stream ended.
+    enum End: Error, Equatable {
+        case refused(status: Int)
+        case lost(String)
+    }
+
+    /// The gateway's address and the token of the mixer.
+    struct Source: Sendable {
+        var host: String
+        var port: Int
+        var path: String
+        var token: String
+        /// The read timeout; heartbeats come every five seconds.
+        var silence: TimeAmount = .seconds(15)
+        var connectDeadline: TimeAmount = .seconds(5)
+    }
+
+    let events: AsyncThrowingStream<EventResource, any Error>
+
+    /// Opens the stream; a failure ends `events` with an error.
+    static func open(_ source: Source, group: any EventLoopGroup) -> RoomEventSubscription {
+        // The gateway disconnects a reader long before this many events are pending.
+        let (events, continuation) = AsyncThrowingStream.makeStream(
+            of: EventResource.self,
+            bufferingPolicy: .bufferingOldest(16_384)
+        )
+        let connected = ClientBootstrap(group: group)
+            .connectTimeout(source.connectDeadline)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                    try channel.pipeline.syncOperations.addHandler(
+                        IdleStateHandler(readTimeout: source.silence)
+                    )
+                    try channel.pipeline.syncOperations.addHandler(
+                        RoomEventsHandler(source: source, continuation: continuation)
+                    )
+                }
+            }
+            .connect(host: source.host, port: source.port)
+        connected.whenSuccess { channel in
+            continuation.onTermination = { _ in channel.close(promise: nil) }
+        }
+        connected.whenFailure { continuation.finish(throwing: End.lost("\($0)")) }
+        return RoomEventSubscription(events: events)
+    }
+}
+
+/// Sends the request when the connection is open, and yields the events of the response.
+private final class RoomEventsHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private let source: RoomEventSubscription.Source
+    private let continuation: AsyncThrowingStream<EventResource, any Error>.Continuation
+    private var parser = EventStreamParser()
+
+    init(
+        source: RoomEventSubscription.Source,
+        continuation: AsyncThrowingStream<EventResource, any Error>.Continuation
+    ) {
+        self.source = source
+        self.continuation = continuation
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: source.path)
+        head.headers.add(name: "Host", value: "\(source.host):\(source.port)")
+        head.headers.add(name: "Authorization", value: "Bearer \(source.token)")
+        head.headers.add(name: "Accept", value: "text/event-stream")
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            guard head.status != .ok else { return }
+            continuation.finish(throwing: RoomEventSubscription.End.refused(status: Int(head.status.code)))
+            context.close(promise: nil)
+        case .body(let bytes):
+            for event in parser.parse(bytes.readableBytesView) {
+                // Unknown events are ignored, for compatibility with newer gateways.
+                guard let resource = try? WireJSON.decode(EventResource.self, from: Data(event.data.utf8)) else {
+                    continue
+                }
+                continuation.yield(resource)
+            }
+        case .end:
+            continuation.finish(throwing: RoomEventSubscription.End.lost("the gateway ended the stream"))
+            context.close(promise: nil)
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is IdleStateHandler.IdleStateEvent else {
+            context.fireUserInboundEventTriggered(event)
+            return
+        }
+        continuation.finish(throwing: RoomEventSubscription.End.lost("no heartbeat came"))
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        continuation.finish(throwing: RoomEventSubscription.End.lost("the connection is gone"))
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        continuation.finish(throwing: RoomEventSubscription.End.lost("\(error)"))
+        context.close(promise: nil)
+    }
+}
+
+/// Parses a `text/event-stream` (WHATWG HTML, 9.2) incrementally.
+struct EventStreamParser {
+    struct Event: Equatable {
+        var name = ""
+        var data = ""
+        var id = ""
+    }
+
+    /// The length in bytes beyond which a line is truncated.
+    private static let longestLine = 4 << 20
+
+    private var line: [UInt8] = []
+    private var event = Event()
+
+    /// Parses bytes and returns the events that they complete.
+    mutating func parse(_ bytes: some Sequence<UInt8>) -> [Event] {
+        var events: [Event] = []
+        for byte in bytes {
+            guard byte == UInt8(ascii: "\n") else {
+                if line.count < Self.longestLine { line.append(byte) }
+                continue
+            }
+            if line.last == UInt8(ascii: "\r") { line.removeLast() }
+            if let complete = parseLine(String(decoding: line, as: UTF8.self)) { events.append(complete) }
+            line.removeAll(keepingCapacity: true)
+        }
+        return events
+    }
+
+    private mutating func parseLine(_ line: String) -> Event? {
+        guard !line.isEmpty else {
+            defer { event = Event() }
+            return event.data.isEmpty && event.name.isEmpty ? nil : event
+        }
+        guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else { return nil }
+        var value = line[line.index(after: colon)...]
+        if value.hasPrefix(" ") { value.removeFirst() }
+        switch line[..<colon] {
+        case "event": event.name = String(value)
+        case "id": event.id = String(value)
+        case "data": event.data += event.data.isEmpty ? String(value) : "\n" + value
+        default: break
+        }
+        return nil
+    }
+}

@@ -1,0 +1,163 @@
+import Codecs
+
+/// Mixes the program's audio: each host with its gain, ducking and loudness normalization, then a limiter; and a
+/// mix-minus for each host that wants one.
+///
+/// Backstage the mix-minus feeds contain the hosts' audio, and the program does not.
+///
+/// All gain changes, of faders, microphones, normalization and ducking, are smoothed over a quantum. Owned by the
+/// program's thread.
+final class AudioMixer {
+    private let output: any ProgramOutput
+    private let returnOutput: (any MixMinusOutput)?
+    private var music: MusicBed
+    private var scene = AudioScene()
+    private var audible: Set<String> = []
+    private var talkback: Set<String> = []
+    private var ducker = Ducker()
+    private var limiter = Limiter()
+    private let sum = StereoBuffer(capacity: ProgramTime.quantum)
+    /// The sum that the hosts hear, where it differs from the program.
+    private let talkbackSum = StereoBuffer(capacity: ProgramTime.quantum)
+    private var returns: [String: MixMinusBus] = [:]
+    private var isFirstQuantum = true
+    /// The level of the output since `readSignal`.
+    private var level = AudioLevelMeter()
+    private var minimumGain: Float = 1
+
+    init(output: any ProgramOutput, returns: (any MixMinusOutput)?, music: SlateMusic) {
+        self.output = output
+        returnOutput = returns
+        self.music = MusicBed(music)
+    }
+
+    /// Applies `scene` from the next quantum on.
+    func apply(_ scene: Scene) {
+        self.scene = scene.audio
+        audible = scene.audible
+        talkback = scene.talkback
+        music.setTrack(scene.slate?.music)
+        returns = returns.filter { scene.audio.returns.contains($0.key) }
+        for host in scene.audio.returns where returns[host] == nil { returns[host] = MixMinusBus() }
+    }
+
+    /// Starts a replaced music file; called between two quanta.
+    func assetsDidChange() { music.assetsDidChange() }
+
+    /// Updates whether the slate's music is decoded; returns the new value, if it has changed.
+    func updateReadiness() -> Bool? { music.updateReadiness() }
+
+    /// Sets whether the slate's music is decoded far enough.
+    func setMusic(ready isReady: Bool) { music.isReady = isReady }
+
+    /// Applies the scene's mix settings to `host`; one that leaves is muted.
+    ///
+    /// A fader at its minimum mutes a host like a microphone that is off, so audio from before it is raised is not
+    /// played later. All other gains follow program time.
+    func configure(_ host: ProgramHost) {
+        let id = host.input.id
+        host.audio.fader = min(max(scene.gains[id] ?? 0, AudioScene.silentGain), 12)
+        let isThere = !host.isLeaving && host.audio.fader > AudioScene.silentGain
+        host.audio.program.isAudible = isThere && audible.contains(id)
+        host.audio.talkback.isAudible = isThere && (audible.contains(id) || talkback.contains(id))
+    }
+
+    /// Mixes the quantum that begins at sample `first`, and sends it to the output.
+    ///
+    /// - Parameters:
+    ///   - leaving: Hosts whose audio fades out.
+    ///   - now: The present program time in milliseconds.
+    func mix(_ hosts: [String: ProgramHost], leaving: [ProgramHost], from first: Int64, now: Double) {
+        let time = ProgramTime.fractionalMilliseconds(ofSample: first)
+        for host in hosts.values { host.readAudio(time: time, now: now, isLevelling: scene.isLevelling) }
+        for host in leaving { host.readAudio(time: time, now: now, isLevelling: scene.isLevelling) }
+        let ducking = duck(hosts)
+        sum.clear(ProgramTime.quantum)
+        // In a fixed order: floating-point sums depend on it.
+        for (id, host) in hosts.sorted(by: { $0.key < $1.key }) {
+            host.audio.add(to: sum, ducking: scene.duckUnder.contains(id) ? 0 : ducking)
+        }
+        for host in leaving { host.audio.add(to: sum, ducking: ducking) }
+        music.add(to: sum)
+        // Before the limiter, whose gain depends on the audio that a mix-minus leaves out.
+        makeReturns(hosts, leaving, from: first)
+        limiter.process(sum.left, sum.right, count: ProgramTime.quantum)
+        level.add(sum.left, sum.right, count: ProgramTime.quantum)
+        minimumGain = min(minimumGain, limiter.minimumGain)
+        // The limiter's output is delayed by its look-ahead; the first quantum of it lies before the program.
+        if isFirstQuantum {
+            isFirstQuantum = false
+            return
+        }
+        output.writeAudio(
+            left: sum.left,
+            right: sum.right,
+            count: ProgramTime.quantum,
+            firstSample: first - Int64(Limiter.lookAhead)
+        )
+    }
+
+    /// Returns the program's level since the last call.
+    func readSignal() -> ProgramSignal {
+        defer { minimumGain = 1 }
+        return ProgramSignal(peak: level.read().peak, limiting: Decibels.gain(of: minimumGain))
+    }
+
+    /// Returns the gain in decibels, over this quantum, of all hosts that are not ducked under.
+    private func duck(_ hosts: [String: ProgramHost]) -> Double {
+        let levels = scene.duckUnder.lazy.compactMap { hosts[$0]?.audio.levelInMix }
+        ducker.advance(level: levels.max() ?? HostSignal.silence)
+        return min(max(scene.duckDepth, -30), 0) * ducker.depth
+    }
+
+    private func makeReturns(_ hosts: [String: ProgramHost], _ leaving: [ProgramHost], from first: Int64) {
+        guard let returnOutput, !returns.isEmpty else { return }
+        let aside =
+            hosts.filter { $0.value.audio.differsInTalkback }.sorted { $0.key < $1.key }.map(\.value)
+            + leaving.filter { $0.audio.differsInTalkback }
+        if !aside.isEmpty {
+            talkbackSum.left.update(from: sum.left, count: ProgramTime.quantum)
+            talkbackSum.right.update(from: sum.right, count: ProgramTime.quantum)
+            for host in aside { host.audio.addTalkbackDifference(to: talkbackSum) }
+        }
+        for (id, mix) in returns {
+            if aside.isEmpty {
+                mix.make(of: sum, without: hosts[id])
+            } else {
+                mix.make(of: talkbackSum, without: hosts[id])
+            }
+            // As for the program: the limiter's first quantum is dropped.
+            if mix.isFirst {
+                mix.isFirst = false
+                continue
+            }
+            returnOutput.writeMix(
+                id,
+                left: mix.samples.left,
+                right: mix.samples.right,
+                count: ProgramTime.quantum,
+                firstSample: first - Int64(Limiter.lookAhead)
+            )
+        }
+    }
+}
+
+/// The mix-minus of one host: the program without that host, with its own limiter.
+final class MixMinusBus {
+    let samples = StereoBuffer(capacity: ProgramTime.quantum)
+    /// Whether no quantum has been made yet.
+    var isFirst = true
+    private var limiter = Limiter()
+
+    /// Makes the next quantum.
+    ///
+    /// - Parameters:
+    ///   - sum: The sum of all hosts before any limiter; not modified.
+    ///   - host: The host to remove; nil for one that is not there.
+    func make(of sum: borrowing StereoBuffer, without host: ProgramHost?) {
+        samples.left.update(from: sum.left, count: ProgramTime.quantum)
+        samples.right.update(from: sum.right, count: ProgramTime.quantum)
+        host?.audio.remove(from: samples)
+        limiter.process(samples.left, samples.right, count: ProgramTime.quantum)
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import Media
+import NIOCore
+
+/// The routes for login and logout.
+extension PageSite {
+    private static let largestBody = 8 * 1024
+
+    private struct LoginBody: Decodable {
+        let token: String
+    }
+
+    private struct SessionAnswer: Encodable {
+        let identity: String
+        let mayCommand: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case identity
+            case mayCommand = "may_command"
+        }
+    }
+
+    func addSessions(to router: Router<PageContext>) {
+        router.get("dashboard/session") { request, _ in
+            guard let token = token(of: request), let user = await verify(token) else {
+                return PageResponse.text(.unauthorized)
+            }
+            return try Self.answer(user)
+        }
+
+        router.post("dashboard/session") { request, context in
+            let origin = RequestOrigin(request)
+            guard origin.isSameOrigin else { return PageResponse.text(.forbidden) }
+            let account = account(request.headers, context.peer) ?? "unknown"
+            let now = clock.now
+            if let seconds = attempts.with({ $0.consume(from: account, now: now) }) {
+                var response = PageResponse.text(.tooManyRequests)
+                response.headers[.retryAfter] = String(seconds)
+                return response
+            }
+            guard let token = await Self.offeredToken(request), let user = await verify(token) else {
+                // The request's logger has the server's log level, which may be too high.
+                if let count = refusedLogins.with({ $0.count(now: now) }) {
+                    logger.notice("login refused", metadata: ["client": "\(account)", "refused": "\(count)"])
+                }
+                return PageResponse.text(.unauthorized)
+            }
+            attempts.with { $0.refund(to: account, now: now) }
+            let secret = sessions.with { sessions in
+                // A new login replaces the former session.
+                if let former = SessionCookie.secret(in: request) { sessions.close(former) }
+                return sessions.open(token: token, now: now)
+            }
+            var response = try Self.answer(user)
+            response.headers[.setCookie] = SessionCookie.setting(secret, isSecure: origin.isSecure)
+            return response
+        }
+
+        router.delete("dashboard/session") { request, _ in
+            let origin = RequestOrigin(request)
+            guard origin.isSameOrigin else { return PageResponse.text(.forbidden) }
+            if let secret = SessionCookie.secret(in: request) { sessions.with { $0.close(secret) } }
+            return Response(
+                status: .noContent,
+                headers: [.setCookie: SessionCookie.removing(isSecure: origin.isSecure), .cacheControl: "no-store"]
+            )
+        }
+    }
+
+    private static func answer(_ user: PageUser) throws -> Response {
+        try PageResponse.json(SessionAnswer(identity: user.identity, mayCommand: user.mayCommand))
+    }
+
+    /// Returns the token in a login's body; nil if the body is invalid.
+    private static func offeredToken(_ request: Request) async -> String? {
+        guard let body = try? await request.body.collect(upTo: largestBody) else { return nil }
+        let login = try? JSONDecoder().decode(LoginBody.self, from: Data(body.readableBytesView))
+        return login?.token.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+extension PageSite {
+    /// Returns the request for the API, with the token of the session that its cookie names.
+    ///
+    /// A request with its own token, or one that may not use the cookie, is unchanged. The API verifies the token each
+    /// time, so that a revoked or expired token is refused.
+    func admitted(_ request: Request) -> Request {
+        guard request.headers[.authorization] == nil, let token = token(of: request) else { return request }
+        var head = request.head
+        head.headerFields[.authorization] = "Bearer \(token)"
+        head.headerFields[.cookie] = nil
+        return Request(head: head, body: request.body)
+    }
+
+    /// Returns the token of the session in the cookie; nil if there is none or the request is cross-origin.
+    func token(of request: Request) -> String? {
+        guard let secret = SessionCookie.secret(in: request), RequestOrigin(request).isSameOrigin else { return nil }
+        let now = clock.now
+        return sessions.with { $0.token(of: secret, now: now) }
+    }
+}

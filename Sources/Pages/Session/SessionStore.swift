@@ -1,0 +1,81 @@
+import Media
+import Synchronization
+
+/// Stores the sessions of logged-in browsers, each a random secret that stands for an operator's token.
+///
+/// Sessions are kept in memory only. A restart logs out all browsers, and an ended session cannot be resumed.
+struct SessionStore: Sendable {
+    private struct Entry: Sendable {
+        let token: String
+        let openedAt: MonotonicTime
+        var usedAt: MonotonicTime
+    }
+
+    /// The idle timeout of a session, in seconds.
+    static let idleLimit = 12.0 * 3600
+    /// The maximum age of a session, in seconds.
+    static let ageLimit = 7.0 * 86_400
+    /// The maximum number of sessions; the least recently used one is evicted.
+    static let capacity = 256
+    private static let secretBytes = 32
+
+    private var entries: [String: Entry] = [:]
+
+    /// The number of stored sessions, including expired ones.
+    var count: Int { entries.count }
+
+    /// Opens a session.
+    ///
+    /// - Returns: The session's secret, 43 characters of base64url.
+    mutating func open(token: String, now: MonotonicTime) -> String {
+        entries = entries.filter { !Self.isOver($0.value, now: now) }
+        if entries.count >= Self.capacity, let oldest = entries.min(by: { $0.value.usedAt < $1.value.usedAt }) {
+            entries[oldest.key] = nil
+        }
+        let secret = Self.makeSecret()
+        entries[secret] = Entry(token: token, openedAt: now, usedAt: now)
+        return secret
+    }
+
+    /// Returns the token of a session and marks the session as used; nil if it does not exist or has expired.
+    mutating func token(of secret: String, now: MonotonicTime) -> String? {
+        guard var entry = entries[secret] else { return nil }
+        guard !Self.isOver(entry, now: now) else {
+            entries[secret] = nil
+            return nil
+        }
+        entry.usedAt = now
+        entries[secret] = entry
+        return entry.token
+    }
+
+    /// Ends a session.
+    mutating func close(_ secret: String) {
+        entries[secret] = nil
+    }
+
+    private static func isOver(_ entry: Entry, now: MonotonicTime) -> Bool {
+        now.seconds(since: entry.usedAt) > idleLimit || now.seconds(since: entry.openedAt) > ageLimit
+    }
+
+    private static func makeSecret() -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+        // The system's generator is cryptographically secure; each character carries six bits.
+        var generator = SystemRandomNumberGenerator()
+        let length = (secretBytes * 8 + 5) / 6
+        return String((0..<length).map { _ in alphabet[Int.random(in: alphabet.indices, using: &generator)] })
+    }
+}
+
+/// A value protected by a mutex, shared by reference.
+final class LockedBox<Value: Sendable>: Sendable {
+    private let value: Mutex<Value>
+
+    init(_ value: Value) {
+        self.value = Mutex(value)
+    }
+
+    func with<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+        value.withLock { body(&$0) }
+    }
+}

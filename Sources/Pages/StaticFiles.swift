@@ -1,0 +1,121 @@
+import Crypto
+import Foundation
+import NIOCore
+
+/// The files of the pages by their path below `/site/`, and the two HTML pages.
+///
+/// All but one are embedded in the executable, so that they match its version. The chart library is Debian's file, read
+/// once at the start.
+public struct StaticFiles: Sendable {
+    /// The path of the library in Debian's package `libjs-chart.js`.
+    public static let chartLibrary = "/usr/share/javascript/chart.js/chart.min.js"
+
+    private var files: [String: StaticFile] = [:]
+
+    /// - Parameters:
+    ///   - chartLibrary: The path of the chart library; omitted from the files if it cannot be read.
+    ///   - usesDeviceIDs: Whether the watch page stores a device id.
+    init(chartLibrary: String, usesDeviceIDs: Bool = false) {
+        for (name, bytes) in Self.embedded { files[name] = StaticFile(bytes, name: name) }
+        if usesDeviceIDs {
+            // Set in the page itself: a request for the setting would delay the first request for the program.
+            let setting = #"name="footlight-device-ids" content="#
+            let page = String(decoding: PackageResources.watch_html, as: UTF8.self)
+                .replacing(setting + #""off""#, with: setting + #""on""#)
+            files["watch.html"] = StaticFile(page.utf8, name: "watch.html")
+        }
+        if let library = FileManager.default.contents(atPath: chartLibrary) {
+            files["chart.js"] = StaticFile(library, name: "chart.js")
+        }
+    }
+
+    /// Returns a file by name; nil if it is not in the list.
+    subscript(_ name: String) -> StaticFile? { files[name] }
+
+    /// The names of all files.
+    var names: [String] { files.keys.sorted() }
+
+    private static let embedded: [(name: String, bytes: [UInt8])] = [
+        ("dashboard.html", PackageResources.dashboard_html),
+        ("dashboard.css", PackageResources.dashboard_css),
+        ("panels.css", PackageResources.panels_css),
+        ("watch.html", PackageResources.watch_html),
+        ("watch.css", PackageResources.watch_css),
+        ("theme.css", PackageResources.theme_css),
+        ("footlight.svg", PackageResources.footlight_svg),
+
+        ("shared/element.js", PackageResources.element_js),
+        ("shared/format.js", PackageResources.format_js),
+
+        ("dashboard/api.js", PackageResources.api_js),
+        ("dashboard/dashboard.js", PackageResources.dashboard_js),
+        ("dashboard/downloads.js", PackageResources.downloads_js),
+        ("dashboard/figures-panel.js", PackageResources.figures_panel_js),
+        ("dashboard/history.js", PackageResources.history_js),
+        ("dashboard/history-panel.js", PackageResources.history_panel_js),
+        ("dashboard/hosts-panel.js", PackageResources.hosts_panel_js),
+        ("dashboard/layout-panel.js", PackageResources.layout_panel_js),
+        ("dashboard/layout-preview.js", PackageResources.layout_preview_js),
+        ("dashboard/live-picture.js", PackageResources.live_picture_js),
+        ("dashboard/login-view.js", PackageResources.login_view_js),
+        ("dashboard/outputs-panel.js", PackageResources.outputs_panel_js),
+        ("dashboard/overview-view.js", PackageResources.overview_view_js),
+        ("dashboard/poll.js", PackageResources.poll_js),
+        ("dashboard/protocol-bar.js", PackageResources.protocol_bar_js),
+        ("dashboard/protocols.js", PackageResources.protocols_js),
+        ("dashboard/room-state.js", PackageResources.room_state_js),
+        ("dashboard/room-stream.js", PackageResources.room_stream_js),
+        ("dashboard/room-view.js", PackageResources.room_view_js),
+        ("dashboard/theme-switch.js", PackageResources.theme_switch_js),
+        ("dashboard/toast.js", PackageResources.toast_js),
+        ("dashboard/totals-stream.js", PackageResources.totals_stream_js),
+        ("dashboard/viewers-chart.js", PackageResources.viewers_chart_js),
+
+        ("watch/beacon.js", PackageResources.beacon_js),
+        ("watch/controls.js", PackageResources.controls_js),
+        ("watch/device.js", PackageResources.device_js),
+        ("watch/fragment.js", PackageResources.fragment_js),
+        ("watch/live-edge.js", PackageResources.live_edge_js),
+        ("watch/media-queue.js", PackageResources.media_queue_js),
+        ("watch/mse-player.js", PackageResources.mse_player_js),
+        ("watch/native-player.js", PackageResources.native_player_js),
+        ("watch/playlist.js", PackageResources.playlist_js),
+        ("watch/playlist-loop.js", PackageResources.playlist_loop_js),
+        ("watch/program.js", PackageResources.program_js),
+        ("watch/renditions.js", PackageResources.renditions_js),
+        ("watch/server-clock.js", PackageResources.server_clock_js),
+        ("watch/transport.js", PackageResources.transport_js),
+        ("watch/unit-fetcher.js", PackageResources.unit_fetcher_js),
+        ("watch/watch.js", PackageResources.watch_js),
+    ]
+}
+
+/// A file with its response header values.
+struct StaticFile: Sendable {
+    let bytes: ByteBuffer
+    /// The value of `Content-Type`.
+    let contentType: String
+    /// The value of `ETag`, a hash of the bytes.
+    let tag: String
+
+    init(_ bytes: some Collection<UInt8>, name: String) {
+        self.bytes = ByteBuffer(bytes: bytes)
+        contentType = Self.contentType(of: name)
+        let digest = SHA256.hash(data: [UInt8](bytes)).prefix(12)
+        tag = "\"\(digest.map { Self.hexadecimal($0) }.joined())\""
+    }
+
+    private static func contentType(of name: String) -> String {
+        switch name.split(separator: ".").last {
+        case "html": "text/html; charset=utf-8"
+        case "css": "text/css; charset=utf-8"
+        case "js": "text/javascript; charset=utf-8"
+        case "svg": "image/svg+xml"
+        default: "application/octet-stream"
+        }
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+}

@@ -1,0 +1,93 @@
+import NIOCore
+
+/// The simple RTMP handshake (RTMP 1.0, 5.2): a version byte, then two blocks of 1536 bytes in each direction.
+enum Handshake {
+    static let version: UInt8 = 3
+    static let blockLength = 1536
+
+    /// Appends a block: a zero timestamp, four zero bytes, and random bytes.
+    static func writeBlock(to buffer: inout ByteBuffer) {
+        buffer.writeRepeatingByte(0, count: 8)
+        // The bytes must differ but need not be secret; one system call seeds the generator.
+        var state = UInt64.random(in: .min ... .max)
+        for _ in 0..<(blockLength - 8) / 8 {
+            buffer.writeInteger(nextNoise(&state))
+        }
+    }
+
+    /// Returns the next SplitMix64 number.
+    private static func nextNoise(_ state: inout UInt64) -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var noise = state
+        noise = (noise ^ (noise >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        noise = (noise ^ (noise >> 27)) &* 0x94D0_49BB_1331_11EB
+        return noise ^ (noise >> 31)
+    }
+}
+
+/// The client side of the handshake.
+struct ClientHandshake {
+    enum State: Equatable {
+        case expectingReply
+        case done
+    }
+
+    private(set) var state = State.expectingReply
+
+    /// Appends the version byte and the first block.
+    static func start(output: inout ByteBuffer) {
+        output.writeInteger(Handshake.version)
+        Handshake.writeBlock(to: &output)
+    }
+
+    /// Waits for the server's complete reply and answers with an echo of its block.
+    mutating func advance(input: inout ByteBuffer, output: inout ByteBuffer) throws(RTMPViolation) {
+        guard state == .expectingReply else { return }
+        if let version = input.getInteger(at: input.readerIndex, as: UInt8.self), version != Handshake.version {
+            throw RTMPViolation("the server speaks RTMP version \(version)")
+        }
+        guard input.readableBytes > 2 * Handshake.blockLength else { return }
+        input.moveReaderIndex(forwardBy: 1)
+        guard let first = input.readSlice(length: Handshake.blockLength) else { return }
+        input.moveReaderIndex(forwardBy: Handshake.blockLength)
+        output.writeImmutableBuffer(first)
+        state = .done
+    }
+}
+
+/// The server side of the handshake, which consumes 3,073 bytes of the peer.
+///
+/// The reply to the client's first block is written in one piece because some encoders do not accept fragments. The
+/// client's last block is counted but not compared, since few clients echo what the specification requires.
+struct ServerHandshake {
+    enum State: Equatable {
+        case expectingFirst
+        case expectingEcho
+        case done
+    }
+
+    private(set) var state = State.expectingFirst
+
+    /// Consumes the complete parts at the front of `input` and appends the reply to `output`.
+    ///
+    /// - Throws: A violation for any version other than 3, including RTMPE (6).
+    mutating func advance(input: inout ByteBuffer, output: inout ByteBuffer) throws(RTMPViolation) {
+        if state == .expectingFirst {
+            if let version = input.getInteger(at: input.readerIndex, as: UInt8.self), version != Handshake.version {
+                throw RTMPViolation(version == 6 ? "RTMPE is not supported" : "unknown RTMP version \(version)")
+            }
+            guard input.readableBytes > Handshake.blockLength else { return }
+            input.moveReaderIndex(forwardBy: 1)
+            guard let first = input.readSlice(length: Handshake.blockLength) else { return }
+            output.reserveCapacity(minimumWritableBytes: 1 + 2 * Handshake.blockLength)
+            output.writeInteger(Handshake.version)
+            Handshake.writeBlock(to: &output)
+            output.writeImmutableBuffer(first)
+            state = .expectingEcho
+        }
+        if state == .expectingEcho, input.readableBytes >= Handshake.blockLength {
+            input.moveReaderIndex(forwardBy: Handshake.blockLength)
+            state = .done
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Assets
+import ControlAPI
+import Egress
+import FootlightTesting
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import RoomStore
+import Stage
+import TestSupport
+import Testing
+import Viewership
+import ViewershipStore
+import Webhooks
+
+@testable import Gateway
+
+@Suite("Webhook events of a room", .enabled(if: TestRun.isFull), .timeLimit(.minutes(1)))
+struct WebhookEventServiceTests {
+    private struct NoMixer: Error {}
+
+    /// Runs a gateway's components without listeners, and a webhook with a forbidden address.
+    private func run(
+        _ folder: TemporaryFolder,
+        _ body: (Pipeline, WebhookDispatcher) async throws -> Void
+    ) async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let secrets = try GatewaySecrets(DataDirectory(folder.file("data")))
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let configuration = GatewayConfiguration()
+        let pipeline = Pipeline(
+            configuration: configuration,
+            group: group,
+            secrets: secrets,
+            tokens: await AccessTokens(signingKey: secrets.signingKey, kid: secrets.signingKeyName),
+            database: folder.file("data/rooms.sqlite"),
+            viewershipDatabase: folder.file("data/viewership.sqlite"),
+            assets: AssetStore(path: folder.file("data/assets")),
+            launchMixer: { _, _, _ in throw NoMixer() },
+            logger: logger
+        )
+        let webhooks = try WebhookDispatcher(
+            WebhookConfiguration(configuration, path: folder.file("data/webhooks.sqlite")),
+            vet: { _, _, _ in .forbidden },
+            group: group,
+            logger: logger
+        )
+        webhooks.load()
+        let health = Health(logger: logger)
+        let web = GatewayWeb(
+            pipeline: pipeline,
+            webhooks: webhooks,
+            ports: ListeningPorts { _ in },
+            health: health,
+            configuration: configuration,
+            logger: logger
+        )
+        let service = WebhookEventService(
+            webhooks: webhooks,
+            routes: web.routes,
+            stage: pipeline.stage,
+            viewership: pipeline.viewership,
+            history: pipeline.history,
+            thresholds: [1],
+            logger: logger
+        )
+        let running = Task { try await service.run() }
+        let maintenance = MaintenanceService(
+            pipeline: pipeline,
+            webhookEvents: service,
+            web: web,
+            health: health,
+            logger: logger
+        )
+        let maintaining = Task { try await maintenance.run() }
+        var failure: (any Error)?
+        do { try await body(pipeline, webhooks) } catch { failure = error }
+        running.cancel()
+        maintaining.cancel()
+        try await maintaining.value
+        try await running.value
+        pipeline.livestreams.shutdown()
+        await pipeline.roomStore.close(within: 5)
+        await pipeline.history.close()
+        try await group.shutdownGracefully()
+        if let failure { throw failure }
+    }
+
+    @Test(
+        "posts a room's events in order, a threshold and one summary, and nothing for restored rooms"
+    )
+    func show() async throws {
+        let folder = try TemporaryFolder("webhooks")
+        var id = ""
+        try await run(folder) { (pipeline, webhooks) async throws in
+            var draft = WebhookDraft()
+            draft.url = "https://hooks.example/in"
+            id = try await webhooks.create(draft).id
+            _ = try pipeline.stage.create(RoomSettings(name: "show"))
+            _ = try pipeline.stage.create(RoomSettings(name: "other"))
+            let ada = try pipeline.stage.join(room: "show", JoinRequest(identity: "ada", mode: .receiveOnly))
+            try pipeline.stage.heartbeat(room: "show", participant: "ada", sessionID: ada.sessionID)
+            #expect(pipeline.viewership.report(room: "show").concurrent == 1)
+            let isReported = try await eventually {
+                try await types(webhooks, id).contains("viewership.threshold")
+            }
+            #expect(isReported)
+            try pipeline.stage.end(room: "show")
+            let summarised = try await eventually {
+                try await types(webhooks, id).contains("broadcast.summary")
+            }
+            #expect(summarised)
+            #expect(await pipeline.roomStore.flush(within: 5))
+        }
+        try await run(folder) { (_, webhooks) async throws in
+            let all = try await webhooks.deliveries(of: id, limit: 100).reversed()
+            let show = all.filter { $0.room == "show" }.map(\.type)
+            #expect(show.first == "room.created")
+            let order = [
+                "room.created", "room.started", "participant.joined", "viewership.threshold", "room.ended",
+                "broadcast.summary",
+            ]
+            #expect(
+                order.compactMap { show.firstIndex(of: $0) } == order.compactMap { show.firstIndex(of: $0) }.sorted()
+            )
+            #expect(order.allSatisfy { type in show.count { $0 == type } == 1 })
+            #expect(all.count { $0.room == "other" && $0.type == "room.created" } == 1)
+        }
+    }
+
+    private func types(_ webhooks: WebhookDispatcher, _ id: String) async throws -> [String] {
+        try await webhooks.deliveries(of: id, limit: 100).map(\.type)
+    }
+}
+
+@Suite("Viewer thresholds")
+struct ThresholdMonitorTests {
+    @Test("reports each threshold once per broadcast, and none that was reached before the start")
+    func reached() {
+        var monitor = ThresholdMonitor([100, 10, 1000])
+        #expect(monitor.update(room: "a", beganAt: 1, peak: 9) == [])
+        #expect(monitor.update(room: "a", beganAt: 1, peak: 10) == [10])
+        #expect(monitor.update(room: "a", beganAt: 1, peak: 10) == [])
+        #expect(monitor.update(room: "a", beganAt: 1, peak: 5000) == [100, 1000])
+        #expect(monitor.update(room: "a", beganAt: 2, peak: 12) == [10])
+        #expect(monitor.update(room: "b", beganAt: 1, peak: 150, isKnown: true) == [])
+        #expect(monitor.update(room: "b", beganAt: 1, peak: 1000) == [1000])
+        monitor.removeRooms(except: ["b"])
+        #expect(monitor.update(room: "a", beganAt: 2, peak: 12) == [10])
+        #expect(monitor.update(room: "b", beganAt: 1, peak: 1001) == [])
+    }
+}

@@ -1,0 +1,258 @@
+import FootlightTesting
+import HTTPTypes
+import Hummingbird
+import Logging
+import Media
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import Pages
+
+@Suite("Dashboard login")
+struct DashboardLoginTests {
+    @Test("exchanges a token for a cookie that neither scripts nor other sites can use")
+    func cookie() async throws {
+        let fixture = PageFixture()
+        let answer = try await fixture.logIn("operator-token")
+        #expect(answer.status == 200 && answer.text == #"{"identity":"ada","may_command":true}"#)
+        let field = try #require(answer.headers[.setCookie])
+        for part in ["HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=604800"] { #expect(field.contains(part)) }
+        #expect(!field.contains("Secure") && !field.contains("operator-token"))
+        let secure = try await fixture.logIn(
+            "operator-token",
+            headers: PageFixture.ours.merging([HTTPField.Name("X-Forwarded-Proto") ?? .cookie: "https"]) { $1 }
+        )
+        #expect(secure.headers[.setCookie]?.hasSuffix("; Secure") == true)
+        #expect(secure.cookie != answer.cookie)
+        let looking = try await fixture.logIn("monitor-token")
+        #expect(looking.text == #"{"identity":"eve","may_command":false}"#)
+    }
+
+    @Test("over TLS the cookie has the __Host- prefix, and only that name is accepted")
+    func secureCookie() async throws {
+        let fixture = PageFixture()
+        let proto = [HTTPField.Name("X-Forwarded-Proto") ?? .cookie: "https"]
+        let secure = PageFixture.ours.merging(proto) { $1 }
+        let plainCookie = try #require(try await fixture.logIn("operator-token").cookie)
+        #expect(plainCookie.hasPrefix("footlight_session="))
+        let answer = try await fixture.logIn("monitor-token", headers: secure)
+        let field = try #require(answer.headers[.setCookie])
+        // The attributes that the prefix requires.
+        #expect(field.hasPrefix("__Host-footlight_session=") && field.hasSuffix("; Secure"))
+        #expect(field.contains("; Path=/;") && !field.contains("Domain"))
+        let cookie = try #require(answer.cookie)
+
+        func said(_ cookies: String, _ headers: [HTTPField.Name: String]) async throws -> String {
+            try await fixture.ask(.get, "/v1/rooms", headers: headers, cookie: cookies).text
+        }
+        for headers in [proto, [:]] {
+            #expect(try await said(cookie, headers) == "Bearer monitor-token")
+            // Whatever cookie precedes it.
+            #expect(try await said("\(plainCookie); \(cookie)", headers) == "Bearer monitor-token")
+        }
+        #expect(try await said(plainCookie, [:]) == "Bearer operator-token")
+        #expect(try await said(plainCookie, proto) == "nothing")
+
+        let out = try await fixture.ask(.delete, "/dashboard/session", headers: secure, cookie: cookie)
+        let removal = try #require(out.headers[.setCookie])
+        #expect(removal.hasPrefix("__Host-footlight_session=;") && removal.hasSuffix("; Secure"), "\(removal)")
+        #expect(try await said(cookie, [:]) == "nothing")
+    }
+
+    @Test("the cookie grants API access like the token, to same-origin pages only")
+    func admission() async throws {
+        let fixture = PageFixture()
+        let cookie = try #require(try await fixture.logIn("operator-token").cookie)
+        let bearer = "Bearer operator-token"
+        func said(_ method: HTTPRequest.Method, _ headers: [HTTPField.Name: String]) async throws -> String {
+            try await fixture.ask(method, "/v1/rooms", headers: headers, cookie: cookie).text
+        }
+        #expect(try await said(.get, [:]) == bearer)
+        #expect(try await said(.get, PageFixture.ours) == bearer)
+        #expect(try await said(.post, PageFixture.ours) == bearer)
+        #expect(try await said(.delete, [PageFixture.page: "1"]) == bearer)
+        // A form of another page, on this host or elsewhere.
+        #expect(try await said(.post, [:]) == "nothing")
+        #expect(try await said(.post, [.origin: "http://\(PageFixture.host)"]) == "nothing")
+        #expect(try await said(.post, [PageFixture.page: "1", .origin: "http://gateway.example:9000"]) == "nothing")
+        #expect(try await said(.post, [PageFixture.page: "1", .origin: "null"]) == "nothing")
+        for site in ["cross-site", "same-site"] {
+            #expect(try await said(.get, [PageFixture.secFetchSite: site]) == "nothing", "\(site)")
+        }
+        #expect(try await said(.post, [PageFixture.page: "1", PageFixture.secFetchSite: "none"]) == "nothing")
+        // An explicit token takes precedence.
+        #expect(try await said(.get, [.authorization: "Bearer mine"]) == "Bearer mine")
+        let forged = try await fixture.ask(.get, "/v1/rooms", cookie: "footlight_session=operator-token")
+        #expect(forged.text == "nothing")
+    }
+
+    @Test("logout ends the session for every copy of the cookie")
+    func logout() async throws {
+        let fixture = PageFixture()
+        let cookie = try #require(try await fixture.logIn("operator-token").cookie)
+        #expect(try await fixture.ask(.get, "/dashboard/session", cookie: cookie).status == 200)
+        #expect(try await fixture.ask(.delete, "/dashboard/session", cookie: cookie).status == 403)
+        let out = try await fixture.ask(.delete, "/dashboard/session", headers: PageFixture.ours, cookie: cookie)
+        #expect(out.status == 204 && out.headers[.setCookie]?.contains("Max-Age=0") == true)
+        #expect(try await fixture.ask(.get, "/dashboard/session", cookie: cookie).status == 401)
+        #expect(try await fixture.ask(.get, "/v1/rooms", cookie: cookie).text == "nothing")
+    }
+
+    @Test("refuses wrong tokens, and after several of them every login of the address")
+    func wrongTokens() async throws {
+        let clock = ManualClock()
+        let fixture = PageFixture(clock: clock)
+        for body in ["", "{", #"{"token":7}"#, #"{"token":"guess"}"#, String(repeating: "x", count: 10_000)] {
+            let answer = try await fixture.ask(.post, "/dashboard/session", headers: PageFixture.ours, body: body)
+            #expect(answer.status == 401 && answer.cookie == nil, "\(body.prefix(20))")
+        }
+        let refused = try await fixture.logIn("operator-token")
+        #expect(refused.status == 429 && refused.headers[.retryAfter] == "10" && refused.cookie == nil)
+        clock.advance(by: .seconds(10))
+        #expect(try await fixture.logIn("operator-token").status == 200)
+    }
+
+    @Test("logs refused logins at a limited rate, without tokens, and no successful ones")
+    func logged() async throws {
+        let (clock, log) = (ManualClock(), LogCapture(level: .info))
+        let client = HTTPField.Name("X-Client") ?? .cookie
+        let fixture = PageFixture(clock: clock, logger: log.logger) { fields, _ in fields[client] }
+        func logIn(_ token: String, as name: String) async throws {
+            _ = try await fixture.logIn(token, headers: PageFixture.ours.merging([client: name]) { $1 })
+        }
+        try await logIn("guess", as: "192.0.2.1")
+        #expect(log.lines.map(\.description) == ["notice login refused client=192.0.2.1 refused=1"])
+        try await logIn("operator-token", as: "192.0.2.1")
+        for number in 0..<100 { try await logIn("guess", as: "192.0.2.\(number + 2)") }
+        #expect(log.lines.count == 5)
+        clock.advance(by: .seconds(10))
+        try await logIn("guess", as: "192.0.2.200")
+        #expect(log.lines.count == 6)
+        #expect(log.lines.last?.description == "notice login refused client=192.0.2.200 refused=97")
+        #expect(!"\(log.lines)".contains("guess") && !"\(log.lines)".contains("token"))
+    }
+
+    @Test("other methods are 405 with Allow")
+    func methods() async throws {
+        let fixture = PageFixture()
+        for (path, allowed) in [
+            ("/dashboard", "GET, HEAD"), ("/watch/show", "GET, HEAD"), ("/site/x.js", "GET, HEAD"),
+            ("/dashboard/session", "GET, HEAD, POST, DELETE"),
+        ] {
+            let answer = try await fixture.ask(.put, path, headers: PageFixture.ours)
+            #expect(answer.status == 405 && answer.headers[.allow] == allowed, "\(path)")
+        }
+    }
+
+    @Test("a page of another origin cannot log in")
+    func foreignLogin() async throws {
+        let fixture = PageFixture()
+        let foreign: [[HTTPField.Name: String]] = [
+            [:], [.origin: "http://evil.example", PageFixture.page: "1"],
+            [PageFixture.page: "1", PageFixture.secFetchSite: "cross-site"],
+        ]
+        for headers in foreign {
+            #expect(try await fixture.logIn("operator-token", headers: headers).status == 403, "\(headers)")
+        }
+    }
+
+    @Test("counts logins by the client that the gateway determined, not by client-supplied fields")
+    func accounts() async throws {
+        let client = HTTPField.Name("X-Client") ?? .cookie
+        let forwarded = HTTPField.Name("X-Forwarded-For") ?? .cookie
+        let fixture = PageFixture(clock: ManualClock()) { fields, _ in fields[client] }
+        func guess(as name: String, claiming other: String) async throws -> Int {
+            let headers = PageFixture.ours.merging([client: name, forwarded: other]) { $1 }
+            return try await fixture.logIn("guess", headers: headers).status
+        }
+        for number in 0..<5 { #expect(try await guess(as: "a", claiming: "9.9.9.\(number)") == 401) }
+        #expect(try await guess(as: "a", claiming: "9.9.9.9") == 429)
+        #expect(try await guess(as: "b", claiming: "9.9.9.9") == 401)
+        // Clients without a known address count as one.
+        let plain = PageFixture(clock: ManualClock())
+        for _ in 0..<5 { #expect(try await plain.logIn("guess").status == 401) }
+        #expect(try await plain.logIn("guess").status == 429)
+    }
+}
+
+@Suite("Dashboard sessions")
+struct SessionStoreTests {
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    @Test("a session stands for its token until it is closed; other secrets do not")
+    func life() {
+        var book = SessionStore()
+        let secret = book.open(token: "first", now: start)
+        let other = book.open(token: "second", now: start)
+        #expect(secret != other && secret.count == 43)
+        #expect(secret.utf8.allSatisfy { $0 != UInt8(ascii: ";") && $0 > 0x20 && $0 < 0x7F })
+        #expect(book.token(of: secret, now: start) == "first")
+        #expect(book.token(of: secret + "x", now: start) == nil && book.token(of: "", now: start) == nil)
+        book.close(secret)
+        #expect(book.token(of: secret, now: start) == nil && book.token(of: other, now: start) == "second")
+    }
+
+    @Test("a used session expires after a week, an idle one after twelve hours")
+    func limits() {
+        var book = SessionStore()
+        let (used, unused) = (book.open(token: "used", now: start), book.open(token: "unused", now: start))
+        var now = start
+        for _ in 0..<13 {
+            now = now.advanced(seconds: SessionStore.idleLimit - 1)
+            #expect(book.token(of: used, now: now) == "used")
+        }
+        #expect(book.token(of: unused, now: now) == nil)
+        #expect(book.token(of: used, now: start.advanced(seconds: SessionStore.ageLimit + 1)) == nil)
+        #expect(book.count == 0)
+    }
+
+    @Test("evicts the least recently used session at capacity")
+    func capacity() {
+        var book = SessionStore()
+        let secrets = (0..<SessionStore.capacity).map {
+            book.open(token: "\($0)", now: start.advanced(seconds: Double($0)))
+        }
+        let later = start.advanced(seconds: 1000)
+        #expect(book.token(of: secrets[0], now: later) == "0")
+        let newest = book.open(token: "new", now: later)
+        #expect(book.count == SessionStore.capacity)
+        #expect(book.token(of: secrets[0], now: later) == "0" && book.token(of: newest, now: later) == "new")
+        #expect(book.token(of: secrets[1], now: later) == nil)
+    }
+}
+
+@Suite("Login rate limit", .enabled(if: TestRun.isFull))
+struct LoginRateLimiterTests {
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    @Test("an address has five attempts at once and one every ten seconds, independent of others")
+    func budget() {
+        var budget = LoginRateLimiter()
+        for _ in 0..<5 { #expect(budget.consume(from: "a", now: start) == nil) }
+        #expect(budget.consume(from: "a", now: start) == 10)
+        #expect(budget.consume(from: "b", now: start) == nil)
+        #expect(budget.consume(from: "a", now: start.advanced(seconds: 4)) == 6)
+        #expect(budget.consume(from: "a", now: start.advanced(seconds: 10)) == nil)
+        #expect(budget.consume(from: "a", now: start.advanced(seconds: 10)) == 10)
+    }
+
+    @Test("a successful login is refunded")
+    func success() {
+        var budget = LoginRateLimiter()
+        for _ in 0..<50 {
+            #expect(budget.consume(from: "a", now: start) == nil)
+            budget.refund(to: "a", now: start)
+        }
+    }
+
+    @Test("evicts addresses at capacity")
+    func crowd() {
+        var budget = LoginRateLimiter()
+        for number in 0..<(2 * LoginRateLimiter.capacity) {
+            #expect(budget.consume(from: "\(number)", now: start.advanced(milliseconds: Int64(number))) == nil)
+        }
+        let now = start.advanced(milliseconds: Int64(2 * LoginRateLimiter.capacity))
+        #expect(budget.consume(from: "again", now: now) == nil)
+    }
+}
