@@ -112,7 +112,8 @@ let package = Package(
                 "Media", "Stage", "RTMP", "HLS", "CZlib", logging, metrics,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-            ] + nioProducts("NIOCore", "NIOPosix"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+            ] + nioProducts("NIOCore", "NIOPosix", "NIOHTTP1"),
             swiftSettings: strict
         ),
         .target(
@@ -142,14 +143,15 @@ let package = Package(
         .target(
             name: "Webhooks",
             dependencies: [
-                "Media", "SQLiteStore", logging, crypto, .product(name: "GRDB", package: "GRDB.swift"),
+                "Media", "SQLiteStore", "FootlightModel", logging, crypto,
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nioProducts("NIOCore", "NIOPosix", "NIOHTTP1"),
             swiftSettings: strict
         ),
 
         // Control.
-        .target(name: "FootlightModel", swiftSettings: strict),
+        .target(name: "FootlightModel", dependencies: ["Stage"], swiftSettings: strict),
         .target(name: "Assets", dependencies: ["Stage"] + nioProducts("NIOCore", "NIOPosix"), swiftSettings: strict),
         .target(
             name: "ControlAPI",
@@ -187,7 +189,6 @@ let package = Package(
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -211,7 +212,7 @@ let package = Package(
         ),
         .target(
             name: "FootlightTesting",
-            dependencies: ["Media", "Stage", "FootlightClient"],
+            dependencies: ["Media", "Stage", "FootlightModel", "FootlightClient"],
             swiftSettings: strict
         ),
 
@@ -283,6 +284,7 @@ let package = Package(
         .tests(of: "RoomStore", "Media", "SQLiteStore", "Stage", "FootlightTesting", "TestSupport", "GRDB", "Logging"),
         .tests(
             of: "Webhooks",
+            "FootlightModel",
             "FootlightTesting",
             "TestSupport",
             "SQLiteStore",
@@ -294,7 +296,7 @@ let package = Package(
             "NIOEmbedded",
             "NIOHTTP1"
         ),
-        .tests(of: "FootlightModel"),
+        .tests(of: "FootlightModel", "FootlightTesting", "Stage"),
         .tests(of: "Assets", "Stage", "FootlightTesting", "TestSupport", "NIOCore"),
         .tests(
             of: "ControlAPI",
@@ -357,7 +359,12 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The benchmarks are built for whoever measures: see deploy/bench.
+// The plugin that builds the documentation is a dependency only while it runs: see deploy/docs.
+if Context.environment["FOOTLIGHT_DOCS"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0"))
+}
+
+// The benchmarks are built only for those who measure: see deploy/bench.
 if Context.environment["FOOTLIGHT_BENCH"] != nil {
     package.targets.append(
         .executableTarget(

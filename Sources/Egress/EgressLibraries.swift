@@ -12,7 +12,8 @@ public enum EgressLibraries {
         if let first = RTMP_Alloc() { RTMP_Free(first) }
     }()
 
-    /// Ignores SIGPIPE, silences librtmp's log (it would print stream keys) and initialises TLS; later calls do nothing.
+    /// Ignores SIGPIPE, silences librtmp's log (it would print stream keys) and initialises TLS; later calls do
+    /// nothing.
     ///
     /// Every push calls it; call it early in `main` where the SIGPIPE disposition matters.
     public static func initialise() {

@@ -6,7 +6,8 @@ public struct FanOutConfiguration: Sendable {
     /// The minimum time between two writes to a viewer; a longer tick costs less per viewer and adds as much delay.
     ///
     /// With the default, two frames of a 30 fps program leave together: half the writes, at most one frame of delay.
-    /// With any tick the kernel may also coalesce small writes, see `MediaWriter.setNagleEnabled`; with none it never does.
+    /// With any tick the kernel may also coalesce small writes, see `MediaWriter.setNagleEnabled`; with none it never
+    /// does.
     public var tick: TimeAmount
     /// The number of viewers of a feed up to which each frame is sent at once instead of at `tick`.
     public var smallAudienceLimit: Int
@@ -26,6 +27,8 @@ public struct FanOutConfiguration: Sendable {
     public var qualifyingTime: TimeAmount
     /// The maximum number of concurrent viewers, including the HLS viewers served by this process; others are refused.
     public var maximumViewers: Int
+    /// Whether media is written to the viewers' sockets directly, see `DirectSocket`; otherwise through their channels.
+    public var writesDirectly: Bool
     /// The HLS segmenter and playlist settings.
     public var hls: HLSConfiguration
 
@@ -43,6 +46,7 @@ public struct FanOutConfiguration: Sendable {
         queueLimit: (feed: Int, total: Int) = (512 << 20, 2 << 30),
         qualifyingTime: TimeAmount = .seconds(5),
         maximumViewers: Int = 20_000,
+        writesDirectly: Bool = true,
         hls: HLSConfiguration = HLSConfiguration()
     ) {
         self.tick = tick
@@ -54,6 +58,7 @@ public struct FanOutConfiguration: Sendable {
         self.queueLimit = queueLimit
         self.qualifyingTime = qualifyingTime
         self.maximumViewers = maximumViewers
+        self.writesDirectly = writesDirectly
         self.hls = hls
     }
 }

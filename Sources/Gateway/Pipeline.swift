@@ -92,6 +92,7 @@ struct Pipeline: Sendable {
         var fanOut = FanOutConfiguration()
         fanOut.tick = .milliseconds(Int64(configuration.fanOutTick))
         fanOut.maximumViewers = configuration.maximumViewers
+        fanOut.writesDirectly = configuration.writesDirectly
         let feeds = FeedDirectory(group: group, configuration: fanOut)
         self.feeds = feeds
 

@@ -21,7 +21,8 @@ public final class HostIngest: Sendable {
     }
 
     private struct State {
-        var keyAttempts: StreamKeyRateLimiter
+        /// Counts the wrong stream keys of each address.
+        var keyAttempts: RateLimiter<String>
         var nextConnection: UInt64 = 1
         var open: [UInt64: OpenConnection] = [:]
     }
@@ -44,7 +45,10 @@ public final class HostIngest: Sendable {
         self.configuration = configuration
         self.logger = logger
         self.feed = feed
-        state = Mutex(State(keyAttempts: StreamKeyRateLimiter(perMinute: configuration.wrongKeysPerMinute)))
+        let perMinute = Double(configuration.wrongKeysPerMinute)
+        // The last wrong key of a minute is over the limit.
+        let attempts = RateLimiter<String>(perSecond: perMinute / 60, burst: perMinute.nextDown, capacity: 4096)
+        state = Mutex(State(keyAttempts: attempts))
     }
 
     /// Returns whether a stream name has the prefix of stream keys.
@@ -64,11 +68,7 @@ public final class HostIngest: Sendable {
             // out a host behind the same address; 256 random bits cannot be guessed.
             return admit(grant, on: connection)
         case .failure(.unknownKey):
-            let isLimited = state.withLock { state in
-                state.keyAttempts.recordFailure(from: address, now: now)
-                return state.keyAttempts.isLimited(address, now: now)
-            }
-            if isLimited {
+            if !state.withLock({ $0.keyAttempts.chargeRequest(to: address, now: now) }) {
                 logger.warning("too many wrong stream keys", metadata: ["address": "\(address)"])
                 return .refuse(.publishDenied("too many wrong stream keys, wait a minute"), after: .zero)
             }
@@ -200,39 +200,5 @@ public final class HostIngest: Sendable {
 
     private func removeConnection(_ number: UInt64) {
         _ = state.withLock { $0.open.removeValue(forKey: number) }
-    }
-}
-
-/// Limits wrong stream keys per address with a token bucket each.
-struct StreamKeyRateLimiter {
-    private struct Bucket {
-        var tries: Double
-        var at: MonotonicTime
-    }
-
-    private let perMinute: Double
-    private var buckets: [String: Bucket] = [:]
-    /// The maximum number of addresses; the least recently used one is evicted.
-    private static let capacity = 4_096
-
-    init(perMinute: Int) {
-        self.perMinute = Double(perMinute)
-    }
-
-    /// Returns whether an address has exceeded its limit.
-    func isLimited(_ address: String, now: MonotonicTime) -> Bool {
-        guard let bucket = buckets[address] else { return false }
-        return level(bucket, now: now) >= perMinute
-    }
-
-    mutating func recordFailure(from address: String, now: MonotonicTime) {
-        let tries = buckets[address].map { level($0, now: now) } ?? 0
-        buckets[address] = Bucket(tries: min(tries + 1, perMinute + 1), at: now)
-        guard buckets.count > Self.capacity else { return }
-        if let oldest = buckets.min(by: { $0.value.at < $1.value.at }) { buckets[oldest.key] = nil }
-    }
-
-    private func level(_ bucket: Bucket, now: MonotonicTime) -> Double {
-        max(0, bucket.tries - now.seconds(since: bucket.at) * perMinute / 60)
     }
 }

@@ -1,5 +1,5 @@
-/// Computes the delays of exponential backoff: each longer than the one before, up to a maximum, and randomly spread so that
-/// clients that failed together do not retry together.
+/// Computes the delays of exponential backoff: each longer than the one before, up to a maximum, and randomly spread so
+/// that clients that failed together do not retry together.
 public struct Backoff: Sendable, Hashable {
     /// The delay before the first retry in seconds, before jitter.
     public var initial: Double

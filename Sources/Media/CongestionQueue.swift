@@ -18,8 +18,8 @@ public struct CongestionQueue: Sendable {
         public var audio: Int64
         /// Bytes of packet bodies that the queue never exceeds.
         public var bytes: Int
-        /// Milliseconds above which keyframes are dropped with all other frames, so that a bad link still carries audio;
-        /// disabled by default.
+        /// Milliseconds above which keyframes are dropped with all other frames, so that a bad link still carries
+        /// audio; disabled by default.
         public var keyframes: Int64
 
         /// Makes limits; the defaults suit a live push.

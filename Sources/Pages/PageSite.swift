@@ -17,7 +17,7 @@ public struct PageSite: Sendable {
     let logger: Logger
     let files: StaticFiles
     let sessions: LockedBox<SessionStore>
-    let attempts: LockedBox<LoginRateLimiter>
+    let attempts: LockedBox<RateLimiter<String>>
     let refusedLogins: LockedBox<RefusedLoginLog>
     let audienceCache: LockedBox<AudienceCache>
 
@@ -48,7 +48,7 @@ public struct PageSite: Sendable {
         self.logger = logger
         files = StaticFiles(chartLibrary: chartLibrary, usesDeviceIDs: usesDeviceIDs)
         sessions = LockedBox(SessionStore())
-        attempts = LockedBox(LoginRateLimiter())
+        attempts = LockedBox(.logins)
         refusedLogins = LockedBox(RefusedLoginLog())
         audienceCache = LockedBox(AudienceCache())
     }

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 public import Logging
 import SQLiteStore
-import Stage
+public import Stage
 import Synchronization
 public import Viewership
 
@@ -260,7 +260,7 @@ public final class HistoryStore: AudienceHistory, Sendable {
         from: Int64,
         to: Int64,
         step: Int64,
-        grouping: ViewershipTimeline.Grouping?,
+        grouping: ViewershipGrouping?,
         limit: Int
     ) async throws -> [MinuteRow] {
         try await read { (database) throws(StoreFault) in

@@ -15,15 +15,17 @@ private let table: [String: String] = [
     "Egress": "Media Stage CRTMP NIOCore Foundation Synchronization Glibc",
     "Ingest": "Media Stage RTMP Logging Metrics NIOCore Synchronization",
     "FanOut": """
-    Media Stage RTMP HLS CZlib Logging Metrics HTTPTypes NIOHTTPTypes NIOCore NIOPosix \(foundation)
+    Media Stage RTMP HLS CZlib Logging Metrics HTTPTypes NIOHTTPTypes NIOHTTPTypesHTTP1 NIOCore NIOPosix NIOHTTP1 \
+    \(foundation)
     """,
     "Recording": "Media Stage HLS Logging NIOCore Dispatch \(foundation)",
     "Viewership": "Media Stage Crypto \(foundation)",
     "SQLiteStore": "GRDB \(foundation)",
     "ViewershipStore": "SQLiteStore Stage Viewership GRDB Logging Dispatch \(foundation)",
     "RoomStore": "Media SQLiteStore Stage GRDB Logging Dispatch \(foundation)",
-    "Webhooks": "Media SQLiteStore GRDB Logging Crypto NIOCore NIOPosix NIOHTTP1 NIOSSL Dispatch \(foundation)",
-    "FootlightModel": "FoundationEssentials Foundation",
+    "Webhooks":
+        "Media SQLiteStore FootlightModel GRDB Logging Crypto NIOCore NIOPosix NIOHTTP1 NIOSSL Dispatch \(foundation)",
+    "FootlightModel": "Stage FoundationEssentials Foundation",
     "Assets": "Stage NIOCore NIOPosix \(foundation)",
     "ControlAPI": """
     Media Stage Assets Viewership Webhooks FootlightModel Logging Metrics Hummingbird HummingbirdCore ServiceLifecycle \
@@ -34,7 +36,7 @@ private let table: [String: String] = [
     Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership ViewershipStore Recording RoomStore Assets Webhooks \
     FootlightModel ControlAPI Pages CSeccomp Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
-    HTTPTypes NIOHTTPTypes NIOHTTPTypesHTTP1 FoundationNetworking Dispatch \(foundation)
+    HTTPTypes NIOHTTPTypes FoundationNetworking Dispatch \(foundation)
     """,
     "footlight": "Gateway FootlightClient FootlightModel Stage ArgumentParser Dispatch Foundation Glibc Darwin",
     "footlight-bench": """
@@ -42,7 +44,7 @@ private let table: [String: String] = [
     FoundationNetworking \(foundation)
     """,
     "FootlightClient": "Media Stage RTMP FootlightModel Foundation FoundationNetworking Observation Synchronization",
-    "FootlightTesting": "Media Stage FootlightClient Observation \(foundation)",
+    "FootlightTesting": "Media Stage FootlightModel FootlightClient Observation \(foundation)",
     "TestSupport": "Media FootlightTesting Logging NIOCore FoundationNetworking \(foundation)",
 ]
 

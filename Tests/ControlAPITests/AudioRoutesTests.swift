@@ -1,4 +1,5 @@
 import FootlightModel
+import FootlightTesting
 import Stage
 import Synchronization
 import Testing

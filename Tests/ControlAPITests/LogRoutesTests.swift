@@ -1,5 +1,6 @@
 import Foundation
 import FootlightModel
+import Stage
 import Testing
 
 @testable import ControlAPI

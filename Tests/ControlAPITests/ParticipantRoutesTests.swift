@@ -1,4 +1,5 @@
 import ControlAPI
+import FootlightTesting
 import Foundation
 import FootlightModel
 import Stage
@@ -158,7 +159,7 @@ struct ParticipantRoutesTests {
                 let path = "/v1/rooms/\(room)/participants"
                 return try await server.ask("POST", path, body).decode(JoinAnswer.self).callSettings
             }
-            func settings(_ on: [Bool], _ camera: String) -> CallSettingsResource {
+            func settings(_ on: [Bool], _ camera: WireEnum<CallSettings.CameraPosition>) -> CallSettingsResource {
                 CallSettingsResource(
                     audioOn: on[0],
                     videoOn: on[1],

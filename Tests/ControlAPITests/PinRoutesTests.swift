@@ -1,5 +1,6 @@
 import ControlAPI
 import FootlightModel
+import FootlightTesting
 import Stage
 import Testing
 

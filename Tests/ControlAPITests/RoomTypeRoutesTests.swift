@@ -1,3 +1,4 @@
+import FootlightTesting
 import Foundation
 import FootlightModel
 import Stage
@@ -41,7 +42,7 @@ struct RoomTypeRoutesTests {
         try await ControlServer.run { (server) async throws in
             #expect(try await server.makeRoom("plain").type == "default")
             for type in RoomType.allCases {
-                #expect(try await server.makeRoom(type.rawValue, #","type":"\#(type.rawValue)""#).type == type.rawValue)
+                #expect(try await server.makeRoom(type.rawValue, #","type":"\#(type.rawValue)""#).type == type)
             }
             let refused = try await server.ask("POST", "/v1/rooms", #"{"unique_name":"x","type":"party"}"#)
             #expect(refused.refusal == "400/3073" && refused.error?.message.hasPrefix("type must be one of") == true)

@@ -1,4 +1,5 @@
 import ControlAPI
+import FootlightTesting
 import Foundation
 import FootlightModel
 import Stage

@@ -1,5 +1,6 @@
 import Foundation
 import FootlightModel
+import FootlightTesting
 import Testing
 
 @Suite("Golden JSON")

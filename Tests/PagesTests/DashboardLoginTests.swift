@@ -221,38 +221,3 @@ struct SessionStoreTests {
         #expect(book.token(of: secrets[1], now: later) == nil)
     }
 }
-
-@Suite("Login rate limit", .enabled(if: TestRun.isFull))
-struct LoginRateLimiterTests {
-    private let start = MonotonicTime(nanoseconds: 1_000_000_000)
-
-    @Test("an address has five attempts at once and one every ten seconds, independent of others")
-    func budget() {
-        var budget = LoginRateLimiter()
-        for _ in 0..<5 { #expect(budget.consume(from: "a", now: start) == nil) }
-        #expect(budget.consume(from: "a", now: start) == 10)
-        #expect(budget.consume(from: "b", now: start) == nil)
-        #expect(budget.consume(from: "a", now: start.advanced(seconds: 4)) == 6)
-        #expect(budget.consume(from: "a", now: start.advanced(seconds: 10)) == nil)
-        #expect(budget.consume(from: "a", now: start.advanced(seconds: 10)) == 10)
-    }
-
-    @Test("a successful login is refunded")
-    func success() {
-        var budget = LoginRateLimiter()
-        for _ in 0..<50 {
-            #expect(budget.consume(from: "a", now: start) == nil)
-            budget.refund(to: "a", now: start)
-        }
-    }
-
-    @Test("evicts addresses at capacity")
-    func crowd() {
-        var budget = LoginRateLimiter()
-        for number in 0..<(2 * LoginRateLimiter.capacity) {
-            #expect(budget.consume(from: "\(number)", now: start.advanced(milliseconds: Int64(number))) == nil)
-        }
-        let now = start.advanced(milliseconds: Int64(2 * LoginRateLimiter.capacity))
-        #expect(budget.consume(from: "again", now: now) == nil)
-    }
-}

@@ -116,7 +116,7 @@ final class HistoryFixture {
         from: Int64,
         to: Int64,
         step: Int64 = 1,
-        by grouping: ViewershipTimeline.Grouping? = nil,
+        by grouping: ViewershipGrouping? = nil,
         limit: Int = 100
     ) async throws -> [MinuteRow] {
         try await store.minutes(room: room, from: from, to: to, step: step, grouping: grouping, limit: limit)

@@ -189,7 +189,7 @@ struct HistoryReportsTests {
         batch.peaks[GroupPeak(epoch: 1, minute: Self.first, group: ViewerGroup(.playback, "hls"))] = 2
         #expect(await fixture.store.write(batch))
         let groups = try await fixture.store.groups(of: .broadcast(1))
-        func devices(_ grouping: ViewershipTimeline.Grouping, _ name: String) -> Int? {
+        func devices(_ grouping: ViewershipGrouping, _ name: String) -> Int? {
             groups[ViewerGroup(grouping, name)]?.uniques?.devices
         }
         #expect(devices(.rendition, "360p") == 2 && devices(.rendition, "1080p") == 2 && devices(.rendition, "") == 1)

@@ -220,8 +220,8 @@ extension Canvas {
 extension Canvas {
     /// Lays `overlay` over the canvas with its upper left corner at (`x`, `y`).
     ///
-    /// Only pixels where something of the overlay is seen are touched; where nothing is seen through it they are copied.
-    /// Luma stays within 16 to 235 and chroma within 16 to 240.
+    /// Only pixels where something of the overlay is seen are touched; where nothing is seen through it they are
+    /// copied. Luma stays within 16 to 235 and chroma within 16 to 240.
     ///
     /// - Parameters:
     ///   - x: May be anywhere, also outside; an odd column moves to the even one before it.

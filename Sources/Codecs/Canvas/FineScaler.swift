@@ -48,8 +48,8 @@ struct FineScaler: ~Copyable, @unchecked Sendable {
     private let memory: UnsafeMutablePointer<UInt8>
     private let lanes: Int32
 
-    /// - Parameter lanes: Samples that may be made at a time: 64, 32 or, without the processor's vector instructions, 1;
-    ///   as many of them as it is capable of. The result is the same.
+    /// - Parameter lanes: Samples that may be made at a time: 64, 32 or, without the processor's vector instructions,
+    ///   1; as many of them as it is capable of. The result is the same.
     init(lanes: Int = 64) {
         self.lanes = Int32(lanes)
         memory = .allocate(capacity: Self.lot * Self.stride)

@@ -1,7 +1,7 @@
 /// Which part of a frame goes where on the canvas.
 ///
-/// A crop may give up to 1/32 more of a side than the shapes ask for, if the frame then shrinks by exactly 3:4, 1:2, 1:3
-/// or 1:4 or not at all: those ratios cost the least. Tiles of a grid with gaps are a few pixels short of such
+/// A crop may give up to 1/32 more of a side than the shapes ask for, if the frame then shrinks by exactly 3:4, 1:2,
+/// 1:3 or 1:4 or not at all: those ratios cost the least. Tiles of a grid with gaps are a few pixels short of such
 /// ratios, so nearly every tile of a usual program gains.
 public struct FramePlacement: Sendable, Equatable {
     /// The part of the frame that is shown; `x` and `y` are even.

@@ -3,8 +3,8 @@ import CYUV
 /// Scales 4:2:0 frames straight into the planes of a canvas.
 ///
 /// What keeps its size is copied. Half the size and a third are made with the detail kept. libyuv has hand-written rows
-/// for exactly 3:4 and 1:4, and enlarges. What else is smaller goes through our own scaler by area, which reaches down to
-/// a third; anything smaller than that is halved into scratch memory first.
+/// for exactly 3:4 and 1:4, and enlarges. What else is smaller goes through our own scaler by area, which reaches down
+/// to a third; anything smaller than that is halved into scratch memory first.
 struct FrameScaler: ~Copyable {
     /// Below this many pixels a side the plain box filter is cheap enough, and halving would round too much away.
     private static let smallestHalved = 128

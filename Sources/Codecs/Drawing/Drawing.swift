@@ -2,8 +2,8 @@ import CPango
 
 /// What is to be drawn, in painting order; a value that says nothing about how.
 ///
-/// `render()` turns it into an overlay. It takes milliseconds, and the first one of a thread tens of them while fonts are
-/// looked up: do it on a thread that nobody waits for.
+/// `render()` turns it into an overlay. It takes milliseconds, and the first one of a thread tens of them while fonts
+/// are looked up: do it on a thread that nobody waits for.
 public struct Drawing: Sendable {
     /// One thing on a drawing.
     public enum Mark: Sendable {

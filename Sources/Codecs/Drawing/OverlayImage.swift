@@ -3,8 +3,9 @@ import CFFmpeg
 /// A frame that is laid over the program: 4:2:0, limited BT.709, with how much it hides at each pixel.
 ///
 /// Its samples are premultiplied: each holds the share it adds to the result, so that a sample of the canvas becomes
-/// `share + canvas * (255 - alpha) / 255`, rounded. Averaging premultiplied pixels is exact, which leaves no fringe of the
-/// wrong colour where chroma is shared by seen and unseen pixels; chroma has an alpha of its own, the mean of its four.
+/// `share + canvas * (255 - alpha) / 255`, rounded. Averaging premultiplied pixels is exact, which leaves no fringe of
+/// the wrong colour where chroma is shared by seen and unseen pixels; chroma has an alpha of its own, the mean of its
+/// four.
 ///
 /// `@unchecked Sendable`: written only while it is made, by one thread; afterwards it is shared and only read.
 public final class OverlayImage: @unchecked Sendable {

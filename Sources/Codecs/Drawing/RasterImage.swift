@@ -47,7 +47,8 @@ extension RasterImage {
     ///
     /// PNG, JPEG, WebP, GIF and BMP are known by their content. Takes up to a second for the largest.
     ///
-    /// - Throws: `.unavailable` for other kinds of files, `.tooLarge` beyond `ImageLimits`, `.badData` for a damaged one.
+    /// - Throws: `.unavailable` for other kinds of files, `.tooLarge` beyond `ImageLimits`, `.badData` for a damaged
+    ///   one.
     public static func read(_ file: ByteBuffer) throws(CodecError) -> RasterImage {
         guard file.readableBytes <= ImageLimits.bytes else {
             throw CodecError(.tooLarge, "an image file of \(file.readableBytes) bytes")

@@ -112,7 +112,8 @@ struct TextLayout: ~Copyable {
 
     private static func setOptions(of context: OpaquePointer) {
         let options = cairo_font_options_create()
-        // The frame is scaled and compressed on its way: letters of whole grey levels, and spaced as they were designed.
+        // The frame is scaled and compressed on its way: letters of whole grey levels, and spaced as they were
+        // designed.
         cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY)
         cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE)
         cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF)
@@ -177,8 +178,8 @@ enum TextSanitizer {
 
     /// `text` without control characters, its white space in one line as single spaces, cut to `longest`.
     ///
-    /// - Parameter keepsLines: Line feeds stay, as breaks within one paragraph: pango limits the lines of each paragraph,
-    ///   not those of all.
+    /// - Parameter keepsLines: Line feeds stay, as breaks within one paragraph: pango limits the lines of each
+    ///   paragraph, not those of all.
     static func cleaned(_ text: String, keepsLines: Bool) -> String {
         var result = String.UnicodeScalarView()
         var isAfterSpace = true

@@ -48,7 +48,8 @@ struct CodecContext: ~Copyable, @unchecked Sendable {
     ) throws(CodecError) -> Pointer {
         guard let context = avcodec_alloc_context3(codec) else { throw CodecError(.outOfMemory, "opening \(name)") }
         do throws(CodecError) {
-            // Parallelism comes from one codec per source; threads inside one cost up to a tenth more CPU and add delay.
+            // Parallelism comes from one codec per source; threads inside one cost up to a tenth more CPU and add
+            // delay.
             context.pointee.thread_count = 1
             try configure(context)
             var dictionary: OpaquePointer?

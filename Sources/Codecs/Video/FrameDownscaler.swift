@@ -6,7 +6,8 @@ import Media
 /// The decoder calls it for the memory of each frame, and then for each strip of rows that is finished.
 /// `@unchecked Sendable`: owned by the decoder it serves, and called by that alone.
 final class FrameDownscaler: @unchecked Sendable {
-    /// Rows that are scaled at a time: more than a strip, so that little is begun and ended, and few enough for the cache.
+    /// Rows that are scaled at a time: more than a strip, so that little is begun and ended, and few enough for the
+    /// cache.
     private static let lot = 64
 
     /// What is wanted; frames that are begun keep what was wanted then.

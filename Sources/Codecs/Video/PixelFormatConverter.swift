@@ -1,6 +1,7 @@
 import CFFmpeg
 
-/// Turns what is not 8-bit 4:2:0 (4:2:2, 4:4:4, ten bits, planar RGB) into it, at the same size and in the same colours.
+/// Turns what is not 8-bit 4:2:0 (4:2:2, 4:4:4, ten bits, planar RGB) into it, at the same size and in the same
+/// colours.
 struct PixelFormatConverter: ~Copyable {
     /// What a scaler was made for.
     private struct Shape: Equatable {

@@ -4,9 +4,9 @@ public struct VideoEncoderConfiguration: Sendable, Hashable {
     public static let usualPreset = "veryfast"
     /// The search effort of the usual preset unless told otherwise: two fifths less CPU than its own.
     ///
-    /// What less search loses in SSIM is won back where it costs nothing. What is busy gives up fewer of its bits to what
-    /// is even. Keyframes are better, for what follows is made of them, and live coding has no look-ahead that would see
-    /// so. And nothing is spent on weights of whole frames, since a program fades by tiles.
+    /// What less search loses in SSIM is won back where it costs nothing. What is busy gives up fewer of its bits to
+    /// what is even. Keyframes are better, for what follows is made of them, and live coding has no look-ahead that
+    /// would see so. And nothing is spent on weights of whole frames, since a program fades by tiles.
     public static let usualOptions = "subme=1:partitions=i4x4:weightp=0:aq-strength=0.5:ipratio=1.6"
 
     /// The options of a preset unless told otherwise: who asks for another than the usual one gets all of it.

@@ -14,7 +14,8 @@ extension ControlRoutes {
                 InvitationRequest(
                     inviter: inviter(call.claims),
                     identities: body.identities,
-                    mode: body.mode.map { (name) throws(StageError) in try mode(named: name) } ?? .sendAndReceive,
+                    mode: body.mode.map { (name) throws(StageError) in try mode(named: name.rawValue) }
+                        ?? .sendAndReceive,
                     timeout: body.timeout ?? Self.defaultRingTimeout
                 )
             )

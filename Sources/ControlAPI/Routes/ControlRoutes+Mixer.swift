@@ -84,7 +84,7 @@ extension MixerReport {
         var entries: [Entry] = []
         for entry in body.participants {
             var subscribed: Set<TrackName> = []
-            for name in entry.subscribed { subscribed.insert(try TrackName(wireName: name)) }
+            for name in entry.subscribed { subscribed.insert(try TrackName(wireName: name.rawValue)) }
             entries.append(
                 Entry(
                     participantSID: entry.sid,

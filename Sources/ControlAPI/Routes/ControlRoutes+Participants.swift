@@ -88,7 +88,7 @@ extension ControlRoutes {
         let present = room.flatMap { try? directory.participant(identity, in: $0.sid) }
         if let room, present == nil { try requireAdmission(claims, to: room) }
         let modes = claims.modes(in: room, isHost: present?.mode == .sendAndReceive)
-        guard let requestedMode = try body.mode.map({ try mode(named: $0) }) ?? modes.first else {
+        guard let requestedMode = try body.mode.map({ try mode(named: $0.rawValue) }) ?? modes.first else {
             throw StageError.malformed("mode is missing")
         }
         let isAllowed = claims.role == .operator || modes.contains(requestedMode)
@@ -161,7 +161,7 @@ extension ControlRoutes {
             let participant = try commandedParticipant(call, in: room)
             if !call.claims.isSelf(participant, in: room) { try call.claims.require(.participants, in: room) }
             let body = try await call.request.decode(ModeBody.self)
-            let mode = try mode(named: body.mode)
+            let mode = try mode(named: body.mode.rawValue)
             let needsInvitation = try needsInvitation(call.claims, for: participant, in: room, to: mode)
             let change = try directory.changeMode(
                 room: room.sid,
@@ -284,12 +284,7 @@ extension ControlRoutes {
         api.command(.put, path) { call in
             let target = try trackTarget(call, mayOnlyMute: false)
             let body = try await call.request.decode(PublishTrackBody.self, whenEmpty: PublishTrackBody())
-            let kind = try body.kind.map { (name) throws(StageError) in
-                guard let kind = TrackKind(rawValue: name) else {
-                    throw .invalidParameter("kind", "must be \(target.name.kind.rawValue)")
-                }
-                return kind
-            }
+            let kind = try body.kind?.known(in: "kind", orRefuse: "must be \(target.name.kind.rawValue)")
             let track = try directory.publishTrack(
                 room: target.room.sid,
                 participant: target.participant.sid,
@@ -362,7 +357,7 @@ extension ControlRoutes {
             let pinned = try commandedParticipant(call, in: room)
             let owner = try pinOwner(call.claims, in: room)
             let body = try await call.request.decode(PinBody.self, whenEmpty: PinBody())
-            let type = try body.pinType.map { (name) throws(StageError) in try PinType(named: name, field: "pin_type") }
+            let type = try body.pinType?.known(in: "pin_type")
             let pin = try directory.pin(
                 room: room.sid,
                 participant: pinned.sid,
@@ -386,15 +381,5 @@ extension ControlRoutes {
     /// view.
     private func pinOwner(_ claims: AccessClaims, in room: RoomSummary) throws(StageError) -> PinOwner {
         claims.has(.participants, in: room) ? .stage : .participant(try bearer(claims, in: room).sid)
-    }
-}
-
-extension PinType {
-    init(named name: String, field: String) throws(StageError) {
-        guard let type = PinType(rawValue: name) else {
-            let names = PinType.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .invalidParameter(field, "must be one of \(names)")
-        }
-        self = type
     }
 }

@@ -40,10 +40,6 @@ extension LayoutHost {
     fileprivate static func hosts(_ bodies: [PreviewHost]) throws(StageError) -> [LayoutHost] {
         var hosts: [LayoutHost] = []
         for (index, body) in bodies.enumerated() {
-            var pin: PinType?
-            if let name = body.pinType {
-                pin = try PinType(named: name, field: "hosts[\(index)].pin_type")
-            }
             hosts.append(
                 LayoutHost(
                     sid: body.sid ?? "host-\(index + 1)",
@@ -54,7 +50,7 @@ extension LayoutHost {
                     avatar: try body.avatar.map { (id) throws(StageError) in
                         try AssetReference(id, field: "hosts[\(index)].avatar").text
                     },
-                    pin: pin,
+                    pin: try body.pinType?.known(in: "hosts[\(index)].pin_type"),
                     pinnedAt: Double(bodies.count - index),
                     isDominantSpeaker: body.isDominantSpeaker ?? false
                 )
@@ -161,7 +157,7 @@ extension AssetResource {
     init(_ asset: Asset) {
         self.init(
             name: asset.name,
-            kind: asset.kind.rawValue,
+            kind: .known(asset.kind),
             contentType: asset.contentType,
             size: asset.size,
             version: asset.version,

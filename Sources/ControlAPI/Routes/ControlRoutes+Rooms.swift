@@ -48,7 +48,7 @@ extension ControlRoutes {
             try call.claims.requireOperator()
             let room = try room(call)
             let body = try await call.request.decode(UpdateRoomBody.self)
-            guard body.status == RoomStatus.completed.rawValue else {
+            guard body.status == .completed else {
                 throw StageError.invalidParameter("status", "must be completed")
             }
             try directory.end(room: room.sid)

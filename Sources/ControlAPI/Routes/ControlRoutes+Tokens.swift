@@ -83,7 +83,7 @@ extension RevokedTokenResource {
         self.init(
             jti: token.id,
             identity: token.identity,
-            role: token.role,
+            role: token.role.map { WireEnum(rawValue: $0) },
             revokedAt: Timestamp(token.revokedAt),
             revokedBy: token.revokedBy,
             expiresAt: Timestamp(token.expiresAt)

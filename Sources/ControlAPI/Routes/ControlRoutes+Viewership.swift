@@ -95,9 +95,9 @@ extension ControlRoutes {
         guard (last - first) / minutes <= Self.maximumPoints else {
             throw StageError.invalidParameter("step", "makes more than \(Self.maximumPoints) steps of this time")
         }
-        var grouping: ViewershipTimeline.Grouping?
+        var grouping: ViewershipGrouping?
         if let text = call.query("group_by") {
-            guard let known = ViewershipTimeline.Grouping(rawValue: text) else {
+            guard let known = ViewershipGrouping(rawValue: text) else {
                 throw StageError.invalidParameter("group_by", "must be protocol, rendition, region or client")
             }
             grouping = known
@@ -117,7 +117,12 @@ extension ControlRoutes {
         }
         let points = ViewershipTimeline(rows, from: first, step: minutes, grouping: grouping).points
             .map { SeriesPointResource($0, step: step) }
-        let series = ViewershipSeries(room: room ?? "", step: step, groupBy: grouping?.rawValue, points: points)
+        let series = ViewershipSeries(
+            room: room ?? "",
+            step: step,
+            groupBy: grouping.map { .known($0) },
+            points: points
+        )
         let name = room.map { "\($0)-timeseries" } ?? "viewership-timeseries"
         return try ReportFormat(call.request).answer(series, rows: points, name: name, to: call.request)
     }

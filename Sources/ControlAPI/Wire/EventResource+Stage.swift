@@ -6,7 +6,7 @@ extension EventResource {
     /// - Parameter context: The data that events do not contain themselves.
     init(_ event: StageEvent, context: EventContext) {
         self.init(
-            type: event.name.rawValue,
+            type: .known(event.name),
             roomSID: event.roomSID,
             rev: event.revision,
             ts: Timestamp(event.at)
@@ -33,7 +33,7 @@ extension EventResource {
             reason = why.rawValue
         case .participantModeChanged(let view, let from):
             participant = ParticipantResource(view)
-            previousMode = from.rawValue
+            previousMode = .known(from)
         case .trackPublished(let what, let view), .trackEnabled(let what, let view), .trackDisabled(let what, let view),
             .trackSubscribed(let what, let view), .trackUnsubscribed(let what, let view):
             set(what, of: view)

@@ -16,12 +16,12 @@ extension LayoutSettingsResource {
     init(_ layout: LayoutView) {
         let settings = layout.settings
         self.init(
-            type: settings.kind.rawValue,
-            priority: settings.priority.rawValue,
+            type: .known(settings.kind),
+            priority: .known(settings.priority),
             gridSize: settings.gridSize,
-            orientation: layout.orientation.rawValue,
-            theme: settings.theme.rawValue,
-            scaleMode: settings.scaleMode.rawValue,
+            orientation: .known(layout.orientation),
+            theme: .known(settings.theme),
+            scaleMode: .known(settings.scaleMode),
             autoSwitchOnScreenShare: settings.autoSwitchOnScreenShare,
             overlays: OverlaysResource(settings.overlays),
             transitionMS: settings.transition,
@@ -46,12 +46,12 @@ extension TileResource {
         self.init(
             position: tile.position,
             participantSID: tile.participantSID,
-            source: tile.source.rawValue,
+            source: .known(tile.source),
             x: tile.rectangle.x,
             y: tile.rectangle.y,
             width: tile.rectangle.width,
             height: tile.rectangle.height,
-            scaleMode: tile.scaleMode.rawValue,
+            scaleMode: .known(tile.scaleMode),
             label: tile.label,
             micOn: tile.isMicOn,
             avatar: tile.avatar,
@@ -71,13 +71,11 @@ extension LayoutSettings {
     ///     it.
     /// - Throws: 3073 for an unknown enumeration value, colour or asset.
     mutating func apply(_ body: LayoutBody, path: String = "", isOperator: Bool = false) throws(StageError) {
-        kind = try Self.word(body.type, path + "type", or: kind, among: Kind.allCases)
-        priority = try Self.word(body.priority, path + "priority", or: priority, among: Priority.allCases)
-        theme = try Self.word(body.theme, path + "theme", or: theme, among: Theme.allCases)
-        scaleMode = try Self.word(body.scaleMode, path + "scale_mode", or: scaleMode, among: [.fill, .fit])
-        if let name = body.orientation {
-            orientation = try Self.word(name, path + "orientation", or: .landscape, among: Orientation.allCases)
-        }
+        kind = try body.type?.known(in: path + "type") ?? kind
+        priority = try body.priority?.known(in: path + "priority") ?? priority
+        theme = try body.theme?.known(in: path + "theme") ?? theme
+        scaleMode = try body.scaleMode?.known(in: path + "scale_mode") ?? scaleMode
+        orientation = try body.orientation?.known(in: path + "orientation") ?? orientation
         gridSize = body.gridSize ?? gridSize
         rotation = body.rotateEvery ?? rotation
         autoSwitchOnScreenShare = body.autoSwitchOnScreenShare ?? autoSwitchOnScreenShare
@@ -87,19 +85,6 @@ extension LayoutSettings {
         var named = LayoutSettings()
         if isOperator { try named.applyDecoration(body, path: path) }
         operatorAddresses = operatorAddresses.union(named.addresses).intersection(addresses)
-    }
-
-    private static func word<Word: RawRepresentable<String>>(
-        _ name: String?,
-        _ field: String,
-        or present: Word,
-        among words: [Word]
-    ) throws(StageError) -> Word {
-        guard let name else { return present }
-        guard let word = Word(rawValue: name) else {
-            throw .invalidParameter(field, "must be one of \(words.map(\.rawValue).joined(separator: ", "))")
-        }
-        return word
     }
 }
 
@@ -173,13 +158,7 @@ extension LayoutSettings.Colour {
 extension LayoutSettings.Logo {
     fileprivate init(_ body: LogoResource, path: String) throws(StageError) {
         self.init(image: try AssetReference(body.image, field: "\(path).image"))
-        if let name = body.position {
-            guard let position = Position(rawValue: name) else {
-                let names = Position.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .invalidParameter("\(path).position", "must be one of \(names)")
-            }
-            self.position = position
-        }
+        position = try body.position?.known(in: "\(path).position") ?? position
         opacity = body.opacity ?? opacity
         height = body.height ?? height
     }
@@ -222,7 +201,7 @@ extension BackgroundResource {
 
 extension LogoResource {
     init(_ logo: LayoutSettings.Logo) {
-        self.init(image: logo.image.text, position: logo.position.rawValue, opacity: logo.opacity, height: logo.height)
+        self.init(image: logo.image.text, position: .known(logo.position), opacity: logo.opacity, height: logo.height)
     }
 }
 

@@ -4,7 +4,7 @@ import Stage
 extension EgressResource {
     init(livestream: LivestreamStatus, hls: HLSResource) {
         self.init(
-            broadcasting: livestream.state == .started || hls.state == HLSState.playable.rawValue,
+            broadcasting: livestream.state == .started || hls.state == .playable,
             livestream: LivestreamResource(livestream),
             hls: hls
         )
@@ -14,9 +14,9 @@ extension EgressResource {
 extension LivestreamResource {
     init(_ status: LivestreamStatus) {
         self.init(
-            state: status.state.rawValue,
+            state: .known(status.state),
             startedAt: status.startedAt.map { Timestamp($0) },
-            endReason: status.endReason?.rawValue,
+            endReason: status.endReason.map { .known($0) },
             outputs: status.outputs.map { OutputResource($0) }
         )
         if !status.warnings.isEmpty { warnings = status.warnings.map { WarningResource($0) } }
@@ -29,12 +29,12 @@ extension OutputResource {
             name: output.name,
             url: output.url,
             streamKey: output.maskedStreamKey,
-            state: output.state.rawValue,
+            state: .known(output.state),
             bytesSent: output.bytesSent,
             droppedFrames: output.droppedFrames,
             reconnects: output.reconnects,
             lastError: output.lastFault.map {
-                OutputFaultResource(code: $0.code.rawValue, message: $0.message, retry: $0.retry.rawValue)
+                OutputFaultResource(code: .known($0.code), message: $0.message, retry: .known($0.retry))
             }
         )
         backupURL = output.backupURL
@@ -46,7 +46,7 @@ extension WarningResource {
     init(_ warning: LivestreamWarning) {
         self.init(
             code: warning.code,
-            reason: warning.reason.rawValue,
+            reason: .known(warning.reason),
             message: warning.message,
             output: warning.output,
             secondsLeft: warning.secondsLeft
@@ -57,12 +57,12 @@ extension WarningResource {
 extension HLSResource {
     /// Creates the resource of a playlist that was never started.
     init() {
-        self.init(state: HLSState.stopped.rawValue, startedAt: nil, playbackHLSURL: nil)
+        self.init(state: .known(.stopped), startedAt: nil, playbackHLSURL: nil)
     }
 
     init(_ status: HLSStatus, room: String, addresses: PlaybackAddresses) {
         self.init(
-            state: status.state.rawValue,
+            state: .known(status.state),
             startedAt: status.playableAt.map { Timestamp($0) },
             playbackHLSURL: status.state == .playable ? addresses.hls(room) : nil
         )
@@ -75,13 +75,7 @@ extension LivestreamOptions {
     /// - Throws: 3073 for an unknown quality or an invalid frame rate.
     init(_ body: StartLivestreamBody) throws(StageError) {
         self.init()
-        if let name = body.quality {
-            guard let quality = ProgramQuality(rawValue: name) else {
-                let names = ProgramQuality.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .invalidParameter("quality", "must be one of \(names)")
-            }
-            self.quality = quality
-        }
+        if let quality = body.quality { self.quality = try quality.known(in: "quality") }
         if let fps = body.fps {
             guard let rate = FrameRate(fps.text) else { throw .invalidParameter("fps", "must be between 1 and 60") }
             frameRate = rate
@@ -157,7 +151,7 @@ struct AddOutputsBody: Decodable {
 extension RecordingResource {
     init(_ status: RecordingStatus) {
         self.init(
-            state: status.state.rawValue,
+            state: .known(status.state),
             run: status.run,
             startedAt: status.startedAt.map { Timestamp($0) },
             fileSID: status.file?.sid,
@@ -175,7 +169,7 @@ extension RecordedFileResource {
             part: file.part,
             roomSID: file.roomSID,
             roomName: file.roomName,
-            state: file.state.rawValue,
+            state: .known(file.state),
             startedAt: Timestamp(file.startedAt),
             endedAt: file.endedAt.map { Timestamp($0) },
             duration: file.duration,

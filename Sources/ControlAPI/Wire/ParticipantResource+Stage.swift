@@ -8,8 +8,8 @@ extension ParticipantResource {
             sid: participant.sid,
             identity: participant.identity,
             displayName: participant.displayName,
-            mode: participant.mode.rawValue,
-            status: participant.status.rawValue,
+            mode: .known(participant.mode),
+            status: .known(participant.status),
             isMicOn: participant.isMicOn,
             isCameraOn: participant.isCameraOn,
             isScreenSharing: participant.isScreenSharing,
@@ -28,7 +28,7 @@ extension ParticipantResource {
             joinedAt: Timestamp(participant.joinedAt),
             revision: participant.revision
         )
-        if !participant.discarded.isEmpty { discarded = participant.discarded.map(\.rawValue) }
+        if !participant.discarded.isEmpty { discarded = participant.discarded.map { .known($0) } }
     }
 }
 
@@ -36,13 +36,13 @@ extension TrackResource {
     init(_ track: Track) {
         self.init(
             sid: track.sid,
-            name: track.name.rawValue,
-            kind: track.name.kind.rawValue,
+            name: .known(track.name),
+            kind: .known(track.name.kind),
             // The stage holds published tracks only.
             published: true,
             subscribed: track.isSubscribed,
             enabled: track.isEnabled,
-            mediaState: track.mediaState.rawValue,
+            mediaState: .known(track.mediaState),
             width: track.width,
             height: track.height,
             fps: track.frameRate,
@@ -118,11 +118,10 @@ extension CallSettings {
             isSpeakerOn: body?.speakerOn,
             isAudioOutputOn: body?.audioOutputOn
         )
-        guard let name = body?.cameraPosition else { return }
-        guard let position = CameraPosition(rawValue: name) else {
-            throw .invalidParameter("call_settings.camera_position", "must be front or back")
-        }
-        cameraPosition = position
+        cameraPosition = try body?.cameraPosition?.known(
+            in: "call_settings.camera_position",
+            orRefuse: "must be front or back"
+        )
     }
 }
 
@@ -134,7 +133,7 @@ extension CallSettingsResource {
             videoOn: settings.isVideoOn ?? true,
             speakerOn: settings.isSpeakerOn ?? true,
             audioOutputOn: settings.isAudioOutputOn ?? true,
-            cameraPosition: (settings.cameraPosition ?? .front).rawValue
+            cameraPosition: .known(settings.cameraPosition ?? .front)
         )
     }
 }
@@ -190,7 +189,7 @@ extension TrackName {
 
 extension PinResource {
     init(_ pin: Pin) {
-        self.init(isLocal: pin.isLocal, pinType: pin.type.rawValue, pinnedAt: Timestamp(pin.pinnedAt))
+        self.init(isLocal: pin.isLocal, pinType: .known(pin.type), pinnedAt: Timestamp(pin.pinnedAt))
     }
 }
 
@@ -213,8 +212,8 @@ extension InvitationResource {
             roomSID: invitation.roomSID,
             room: invitation.roomName,
             inviter: invitation.inviter,
-            mode: invitation.mode.rawValue,
-            state: invitation.state.rawValue,
+            mode: .known(invitation.mode),
+            state: .known(invitation.state),
             invitees: invitation.invitees.map { InviteeResource($0) },
             createdAt: Timestamp(invitation.createdAt),
             expiresAt: Timestamp(invitation.expiresAt)
@@ -226,7 +225,7 @@ extension InviteeResource {
     init(_ invitee: Invitee) {
         self.init(
             identity: invitee.identity,
-            state: invitee.state.rawValue,
+            state: .known(invitee.state),
             changedAt: invitee.changedAt.map { Timestamp($0) }
         )
     }

@@ -11,7 +11,7 @@ extension RoomResource {
         self.init(
             sid: room.sid,
             uniqueName: room.name,
-            status: room.status.rawValue,
+            status: .known(room.status),
             backstage: room.isBackstage,
             wasOnAir: room.wasOnAir,
             maxParticipants: room.settings.maximumParticipants,
@@ -42,7 +42,7 @@ extension RoomResource {
                 "viewership": addresses.api("\(base)/viewership"),
             ]
         )
-        type = room.settings.type.rawValue
+        type = .known(room.settings.type)
         callSettings = CallSettingsResource((room.settings.callSettings ?? CallSettings()).effective())
         maxAudience = room.settings.maximumAudience
         degradation = room.load.map { MixerLoadResource($0) }
@@ -123,13 +123,7 @@ extension RoomSettings {
                 ?? usual.program,
             linger: body.linger
         )
-        if let name = body.type {
-            guard let type = RoomType(rawValue: name) else {
-                let names = RoomType.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .invalidParameter("type", "must be one of \(names)")
-            }
-            self.type = type
-        }
+        if let type = body.type { self.type = try type.known(in: "type") }
         isRecorded = body.recording
         if let devices = body.callSettings { callSettings = try CallSettings(devices) }
         if let sound = body.sound { try self.sound.apply(sound, path: "sound.") }
@@ -175,13 +169,7 @@ extension RoomAudioSettings {
     /// - Parameter path: The prefix of field names in errors.
     /// - Throws: 3073 for an unknown value of `duck`.
     mutating func apply(_ body: RoomSoundBody, path: String = "") throws(StageError) {
-        if let name = body.duck {
-            guard let duck = Duck(rawValue: name) else {
-                let names = Duck.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .invalidParameter("\(path)duck", "must be one of \(names)")
-            }
-            self.duck = duck
-        }
+        duck = try body.duck?.known(in: "\(path)duck") ?? duck
         isLevelling = body.levelling ?? isLevelling
         duckDepth = body.duckDB ?? duckDepth
         if let target = body.jitterTarget { jitterTarget = target.wrappedValue }
@@ -204,7 +192,7 @@ extension RoomSoundResource {
     init(_ sound: RoomAudioSettings) {
         self.init(
             levelling: sound.isLevelling,
-            duck: sound.duck.rawValue,
+            duck: .known(sound.duck),
             duckDB: sound.duckDepth,
             jitterTarget: sound.jitterTarget
         )
@@ -288,7 +276,7 @@ extension MixerLoadResource {
 extension MixerFrames {
     /// Creates the counters from a mixer's report; nil for implausible values.
     init?(_ body: MixerFramesResource) {
-        let lost = body.lost.compactMap { name, count in Loss(rawValue: name).map { ($0, count) } }
+        let lost = body.lost.compactMap { name, count in name.value.map { ($0, count) } }
         self.init(counts: body.counts, seconds: body.seconds, lost: Dictionary(lost) { $1 })
     }
 }

@@ -21,7 +21,7 @@ extension ViewershipResource {
         leaves = report.leaves
         resumable = report.resumable
         unfilteredViewers = report.unfiltered
-        excluded = Dictionary(uniqueKeysWithValues: report.excluded.map { ($0.key.rawValue, $0.value) })
+        excluded = Dictionary(uniqueKeysWithValues: report.excluded.map { (.known($0.key), $0.value) })
         switches = report.switches
         stalledSeconds = report.stalledSeconds
         averageStartupSeconds = report.startups > 0 ? report.startupSeconds / Double(report.startups) : nil
@@ -31,8 +31,8 @@ extension ViewershipResource {
 
 extension BreakdownResource {
     init(_ report: RoomViewership) {
-        let protocols = PlaybackProtocol.allCases.map { ($0.rawValue, report.byProtocol[$0] ?? 0) }
-        let players = ClientClass.allCases.map { ($0.rawValue, report.byClient[$0] ?? 0) }
+        let protocols = PlaybackProtocol.allCases.map { (WireEnum.known($0), report.byProtocol[$0] ?? 0) }
+        let players = ClientClass.allCases.map { (WireEnum.known($0), report.byClient[$0] ?? 0) }
         self.init(
             byProtocol: Dictionary(uniqueKeysWithValues: protocols),
             byRendition: report.byRendition,
@@ -116,7 +116,9 @@ extension ViewershipSummary {
         stalledSeconds = Double(whole.stalled) / 1000
         rebufferRatio = whole.stalled.part(ofWatched: whole.watched)
         coverage = figures.coverage
-        excluded = Dictionary(uniqueKeysWithValues: zip(ExclusionReason.allCases.map(\.rawValue), broadcast.excluded))
+        excluded = Dictionary(
+            uniqueKeysWithValues: zip(ExclusionReason.allCases.map { .known($0) }, broadcast.excluded)
+        )
         byProtocol = figures.resources(.playback)
         byRendition = figures.resources(.rendition)
         byRegion = figures.resources(.region)
@@ -166,13 +168,13 @@ extension BroadcastFigures: GroupedFigures {}
 extension PeriodFigures: GroupedFigures {}
 
 extension GroupedFigures {
-    fileprivate func resources(_ grouping: ViewershipTimeline.Grouping) -> [String: ViewershipSliceResource] {
+    fileprivate func resources(_ grouping: ViewershipGrouping) -> [String: ViewershipSliceResource] {
         slices[grouping].mapValues { ViewershipSliceResource($0, average: average(of: $0)) }
     }
 }
 
 extension GroupFigures {
-    fileprivate var peakKind: String { settledPeak == nil ? "live" : "settled" }
+    fileprivate var peakKind: WireEnum<PeakKind> { .known(settledPeak == nil ? .live : .settled) }
 
     /// The explanation why the settled peak exceeds the live one; nil if it does not.
     fileprivate var peakNote: String? {
@@ -243,14 +245,14 @@ extension ViewerSessionResource {
             },
             watchTimeSeconds: Double(row.watched) / 1000,
             stalledSeconds: Double(row.stalled) / 1000,
-            playback: row.dimensions.playback.rawValue,
+            playback: .known(row.dimensions.playback),
             rendition: row.dimensions.rendition,
             renditions: row.renditions,
             region: row.dimensions.region,
-            client: row.dimensions.client.rawValue,
+            client: .known(row.dimensions.client),
             switches: row.switches,
             bytes: Int(clamping: row.bytes),
-            endReason: row.reason?.rawValue
+            endReason: row.reason.map { .known($0) }
         )
     }
 }
@@ -294,8 +296,9 @@ extension ViewerSessionResource: ReportRow {
         [
             [
                 .text(id), .time(startedAt), .time(endedAt), .text(absencesText), .number(watchTimeSeconds),
-                .number(stalledSeconds), .text(playback), .text(rendition), .text(renditions.joined(separator: " ")),
-                .text(region), .text(client), .count(switches), .count(bytes), .optional(endReason),
+                .number(stalledSeconds), .text(playback.rawValue), .text(rendition),
+                .text(renditions.joined(separator: " ")),
+                .text(region), .text(client.rawValue), .count(switches), .count(bytes), .optional(endReason?.rawValue),
             ]
         ]
     }
@@ -314,7 +317,8 @@ extension ViewershipResource: ReportRow {
             .text(room), .time(asOf), .count(concurrentViewers), .count(devices), .count(peakConcurrentViewers),
             .time(peakAt), .count(joins), .count(leaves), .number(watchTimeSeconds), .count(unfilteredViewers),
         ]
-        let byProtocolCells = ["sdk", "rtmp", "flv", "hls", "llhls"].map { CSVText.Cell.count(by.byProtocol[$0] ?? 0) }
+        let protocols: [PlaybackProtocol] = [.sdk, .rtmp, .flv, .hls, .llhls]
+        let byProtocolCells = protocols.map { CSVText.Cell.count(by.byProtocol[.known($0)] ?? 0) }
         let more: [CSVText.Cell] = [
             .count(resumable), .count(switches), .count(uniques.users), .count(uniques.devices),
             .count(uniques.estimated), .text(uniques.approximate ? "true" : "false"),
@@ -374,7 +378,7 @@ extension ViewershipSliceResource: AudienceFigures {
 /// The figures that a summary has for all viewers and for each group.
 private protocol AudienceFigures {
     var peak: Int? { get }
-    var peakKind: String { get }
+    var peakKind: WireEnum<PeakKind> { get }
     var livePeak: Int? { get }
     var averageViewers: Double { get }
     var averageMinuteAudience: Double { get }
@@ -407,7 +411,7 @@ extension AudienceFigures {
     ) -> [CSVText.Cell] {
         [
             .optional(group?.by), .optional(group?.name), .optional(peak), .time(peakAt),
-            .optional(peak.map { _ in peakKind }), .optional(livePeak), .number(averageViewers),
+            .optional(peak.map { _ in peakKind.rawValue }), .optional(livePeak), .number(averageViewers),
             .number(averageMinuteAudience), .count(joins),
             .count(leaves), .count(switches), .optional(distinct?.users), .optional(distinct?.devices),
             .optional(distinct?.estimated),

@@ -16,7 +16,7 @@ extension WebhookResource {
         types = endpoint.filter.types
         room = endpoint.filter.room
         enabled = endpoint.disabled == nil
-        disabledReason = endpoint.disabled?.rawValue
+        disabledReason = endpoint.disabled.map { .known($0) }
         formerSecretUntil = endpoint.former.map { Timestamp($0.until) }
         failures = endpoint.health.failures
         failingSince = endpoint.health.failingSince.map { Timestamp($0) }
@@ -32,7 +32,7 @@ extension WebhookAttemptResource {
             number: attempt.number,
             at: Timestamp(attempt.at),
             duration: attempt.duration,
-            outcome: attempt.outcome.kind.rawValue,
+            outcome: .known(attempt.outcome.kind),
             status: attempt.outcome.status,
             retryAfter: attempt.outcome.retryAfter
         )
@@ -47,7 +47,7 @@ extension WebhookDeliveryResource {
             type: record.type,
             room: record.room,
             at: Timestamp(record.at),
-            state: record.state.rawValue,
+            state: .known(record.state),
             tries: record.tries,
             attempts: record.attempts.map { WebhookAttemptResource($0) }
         )

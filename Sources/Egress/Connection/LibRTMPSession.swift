@@ -59,8 +59,8 @@ final class LibRTMPSession {
         rtmp.pointee.m_sb.sb_socket = socket
         // Enables acknowledgements, as librtmp's own connect does.
         rtmp.pointee.m_bSendCounter = 1
-        // The fields are set here instead of parsing a URL: librtmp's parser guesses playlists and suffixes, and a stream key
-        // must reach the target unchanged.
+        // The fields are set here instead of parsing a URL: librtmp's parser guesses playlists and suffixes, and a
+        // stream key must reach the target unchanged.
         rtmp.pointee.Link.hostname = makeValue(address.host)
         rtmp.pointee.Link.port = address.port
         rtmp.pointee.Link.app = makeValue(address.application)

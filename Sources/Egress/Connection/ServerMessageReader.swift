@@ -1,7 +1,7 @@
 /// Reassembles the target's RTMP messages from chunks (Adobe RTMP specification 1.0, 5.3).
 ///
-/// librtmp's reader is not memory-safe: a length that changes in the middle of a message makes it write out of bounds. A
-/// push needs only small messages from its target, so this reader is strict and refuses large ones.
+/// librtmp's reader is not memory-safe: a length that changes in the middle of a message makes it write out of bounds.
+/// A push needs only small messages from its target, so this reader is strict and refuses large ones.
 struct ServerMessageReader: Sendable {
     struct Message: Sendable, Equatable {
         var type: UInt8

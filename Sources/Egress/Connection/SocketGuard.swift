@@ -5,8 +5,8 @@ import Synchronization
 
 /// A duplicate descriptor of a connection's socket, for deadlines and shutdown from outside librtmp.
 ///
-/// librtmp closes its descriptor inside any failing call, after which the number may belong to another socket. Only this
-/// object closes the duplicate, so reading its state and shutting it down from any thread always affects the right
+/// librtmp closes its descriptor inside any failing call, after which the number may belong to another socket. Only
+/// this object closes the duplicate, so reading its state and shutting it down from any thread always affects the right
 /// connection.
 final class SocketGuard: Sendable {
     private static let none = Int64.max
@@ -92,9 +92,9 @@ final class SocketGuard: Sendable {
 
 /// Ends calls that exceed their deadline, with one thread for all pushes of the process.
 ///
-/// librtmp's calls block and cannot be cancelled, but they return when their socket is shut down, which this thread does
-/// when a deadline has passed. Connection deadlines are kept to the millisecond. Call deadlines are polled every 250 ms,
-/// so that setting one costs no wake-up.
+/// librtmp's calls block and cannot be cancelled, but they return when their socket is shut down, which this thread
+/// does when a deadline has passed. Connection deadlines are kept to the millisecond. Call deadlines are polled every
+/// 250 ms, so that setting one costs no wake-up.
 final class Watchdog: Sendable {
     static let shared = Watchdog()
 

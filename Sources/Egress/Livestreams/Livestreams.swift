@@ -42,7 +42,8 @@ public final class Livestreams: Sendable, LivestreamControlling {
     ///   - configuration: The configuration of every push.
     ///   - startLimit: Seconds within which the first output must be connected.
     ///   - maximumLivestreams: The maximum number of rooms that are live at a time.
-    ///   - onFault: Called when a livestream ends by itself: 4013 when it never started, 5002 when all outputs were lost.
+    ///   - onFault: Called when a livestream ends by itself: 4013 when it never started, 5002 when all outputs were
+    ///     lost.
     ///   - onWarning: Called when a running livestream has a problem, will have one, or has recovered.
     ///   - onChange: Called when the state of a livestream, or the state or last error of an output, has changed.
     public init(

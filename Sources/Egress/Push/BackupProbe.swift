@@ -3,9 +3,9 @@ import Stage
 
 /// Probes an output's backup address periodically on its own thread, so that faults are known before it is needed.
 ///
-/// A probe resolves the name, checks the addresses, connects, and runs TLS, the RTMP handshake and `connect`, which names
-/// the application. It never publishes: some targets would end one of two streams with the same key, and others would
-/// receive twice the bandwidth. A key that only the backup refuses is therefore found when the backup is used.
+/// A probe resolves the name, checks the addresses, connects, and runs TLS, the RTMP handshake and `connect`, which
+/// names the application. It never publishes: some targets would end one of two streams with the same key, and others
+/// would receive twice the bandwidth. A key that only the backup refuses is therefore found when the backup is used.
 struct BackupProbe {
     let core: PushCore
     let address: PushAddress

@@ -43,9 +43,10 @@ public struct PushConfiguration: Sendable {
     /// Packets may wait this long for others to go out with them, once the target has accepted the stream; 0 sends each
     /// frame when it comes.
     ///
-    /// It is what an output costs: most of that is the thread's waking up and the kernel's way through TCP, whatever the
-    /// number of bytes. The way to the target grows by at most this time, which a platform that buffers for seconds does
-    /// not notice. What a connection begins with is never held back, and the limits of `queue` are meant on top of it.
+    /// It is what an output costs: most of that is the thread's waking up and the kernel's way through TCP, whatever
+    /// the number of bytes. The way to the target grows by at most this time, which a platform that buffers for seconds
+    /// does not notice. What a connection begins with is never held back, and the limits of `queue` are meant on top of
+    /// it.
     public var gathering = 0.0
     /// Bytes that go out at once, however long they have been gathered.
     public var gatheredBytes = 256 << 10

@@ -3,8 +3,8 @@ import NIOCore
 
 /// The packets a push has received: the latest configurations and the send queue.
 ///
-/// While it is not streaming, a push stores only the current GOP, so that a connection can begin with a keyframe at once.
-/// While it streams, packets wait in a queue that drops by age and size.
+/// While it is not streaming, a push stores only the current GOP, so that a connection can begin with a keyframe at
+/// once. While it streams, packets wait in a queue that drops by age and size.
 struct PushInbox: Sendable {
     private(set) var metadata: MediaPacket?
     private(set) var videoConfiguration: MediaPacket?

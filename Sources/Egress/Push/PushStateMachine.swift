@@ -9,8 +9,8 @@ import Stage
 ///                        └─── due ─── waiting ◀──┘            stop, from anywhere ──▶ stopped
 ///
 /// The reported state differs from the phase: an output that lost its target reports `interrupted` during its attempts,
-/// and one whose target refuses it reports `failed` while slow retries continue. With a backup address, the output fails
-/// only when neither address can succeed.
+/// and one whose target refuses it reports `failed` while slow retries continue. With a backup address, the output
+/// fails only when neither address can succeed.
 struct PushStateMachine: Sendable {
     /// The phase of the push.
     enum Phase: Sendable, Equatable {
@@ -169,8 +169,8 @@ struct PushStateMachine: Sendable {
 
 /// Selects which of an output's two addresses is tried; without I/O.
 ///
-/// An address that lost the stream is left at once; one that never accepted it is tried a few times. The backup stays in
-/// use until it fails, because every change interrupts the target's viewers. A backup known to be unreachable is not
+/// An address that lost the stream is left at once; one that never accepted it is tried a few times. The backup stays
+/// in use until it fails, because every change interrupts the target's viewers. A backup known to be unreachable is not
 /// preferred to the address that failed.
 struct AddressSelector: Sendable {
     private(set) var usesBackup = false
@@ -220,8 +220,8 @@ struct AddressSelector: Sendable {
 
     /// Records a failure.
     ///
-    /// - Parameter isFailing: Whether retrying this address soon cannot help; set to false unless the same holds for the
-    ///   other address.
+    /// - Parameter isFailing: Whether retrying this address soon cannot help; set to false unless the same holds for
+    ///   the other address.
     mutating func failed(isFailing: inout Bool) -> Turn {
         guard hasSpare else { return .stays }
         failures += 1

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Pushes one program to one RTMP target and reconnects until stopped.
 ///
-/// librtmp's blocking calls run on the push's own thread, so a target never delays the feed: `receive` only appends to a
-/// bounded queue. A connection begins with metadata, configuration and the last keyframe, at timestamp 0. Failed
+/// librtmp's blocking calls run on the push's own thread, so a target never delays the feed: `receive` only appends to
+/// a bounded queue. A connection begins with metadata, configuration and the last keyframe, at timestamp 0. Failed
 /// connections are retried with exponential backoff and jitter.
 public final class RTMPPush: Sendable, PacketSink {
     private let core: PushCore

@@ -74,7 +74,8 @@ public final class Feed: PacketSink {
                 budget: budget,
                 copies: copies,
                 sent: sent,
-                startsAtAudio: isForMixer
+                startsAtAudio: isForMixer,
+                eventLoop: loop
             )
             partitions.append((loop, NIOLoopBoundBox.makeBoxSendingValue(partition, eventLoop: loop)))
         }

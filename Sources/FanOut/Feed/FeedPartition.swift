@@ -47,6 +47,7 @@ final class FeedPartition {
     ///   - copies: The maximum number of copies of the feed's GOP.
     ///   - sent: Counts the bytes sent to viewers.
     ///   - startsAtAudio: Whether the reader can start at any audio frame, without a keyframe.
+    ///   - eventLoop: The event loop of the viewers.
     init(
         configuration: FanOutConfiguration,
         tick: TimeAmount,
@@ -54,7 +55,8 @@ final class FeedPartition {
         budget: AudienceBudget,
         copies: Int,
         sent: SentByteCounters? = nil,
-        startsAtAudio: Bool = false
+        startsAtAudio: Bool = false,
+        eventLoop: any EventLoop
     ) {
         self.configuration = configuration
         isTicking = tick > .zero
@@ -65,7 +67,7 @@ final class FeedPartition {
         group = GOPCache(limit: configuration.gopLimit, startsAtAudio: startsAtAudio)
         encoded = ViewerWireFormat.allCases.map(EncodedGOP.init)
         viewers = ViewerWireFormat.allCases.map { _ in [] }
-        directWrites = ViewerWireFormat.allCases.map { _ in DirectWriteBatch() }
+        directWrites = ViewerWireFormat.allCases.map { _ in DirectWriteBatch(on: eventLoop) }
         delivered = ViewerWireFormat.allCases.map { _ in 0 }
         bytes = ViewerWireFormat.allCases.map { _ in 0 }
     }
@@ -83,6 +85,7 @@ final class FeedPartition {
         viewers[wire].append(viewer)
         directWrites[wire].append()
         viewer.partition = self
+        if !configuration.writesDirectly { viewer.writer.disableDirectWrites() }
         viewer.writer.observer = viewer
         counters.viewers.add(1, ordering: .relaxed)
         budget.viewers.add(1, ordering: .relaxed)
@@ -194,7 +197,7 @@ final class FeedPartition {
     /// Enables direct writes for a viewer that flows and is not blocked.
     private func enableDirectWrite(of viewer: FeedViewer) {
         guard viewer.state == .flowing, viewer.blockedSince == nil,
-            let fileDescriptor = viewer.writer.directFileDescriptor
+            let socket = viewer.writer.directSocket
         else {
             return
         }
@@ -202,7 +205,7 @@ final class FeedPartition {
         if !viewer.isQualified, let firstMedia = viewer.firstMedia {
             end = firstMedia.advanced(seconds: Double(configuration.qualifyingTime.nanoseconds) / 1e9)
         }
-        directWrites[viewer.wire.rawValue].open(viewer.index, socket: fileDescriptor, until: end)
+        directWrites[viewer.wire.rawValue].open(viewer.index, socket: socket, until: end)
     }
 
     /// Disables direct writes, so that the next batch serves the viewer individually.

@@ -64,7 +64,7 @@ final class FeedViewer: MediaWriterObserver {
         if time >= Self.shortestStall { session?.record(.stalled(milliseconds: time), at: now) }
     }
 
-    func directFileDescriptorChanged() {
+    func directSocketChanged() {
         partition?.disableDirectWrite(self)
     }
 
@@ -86,9 +86,11 @@ protocol ViewerOutput: AnyObject {
 /// Separate from `ViewerOutput`, so that a tick touches as few objects per viewer as possible: with thousands of
 /// viewers none of them is still in the CPU cache.
 protocol ViewerWriter: AnyObject {
-    /// The file descriptor for writes that bypass the writer; nil while the writer must be used.
-    var directFileDescriptor: CInt? { get }
-    /// Receives the changes of writability and of the direct file descriptor.
+    /// The socket for writes that bypass the writer; nil while the writer must be used.
+    var directSocket: DirectSocket? { get }
+    /// Passes all further bytes through the channel.
+    func disableDirectWrites()
+    /// Receives the changes of writability and of the direct socket.
     var observer: (any MediaWriterObserver)? { get set }
     /// Queues bytes for writing.
     func send(_ bytes: ByteBuffer)

@@ -42,6 +42,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     /// The size of the pipelined parts in bytes.
     private var queuedBytes = 0
     private var isStreaming = false
+    /// The handler that accounts for responses written past the encoder; nil if all pass through it.
+    private var requestLimit: RequestLimitHandler?
     /// The request that waits for media, and its session.
     private var waiting: (entry: BlockingReload, sid: String?)?
     /// The viewer that segments on this connection are attributed to.
@@ -288,9 +290,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             waiting = nil
             service.waits.release(wait.sid)
             let response = service.respond(after: wait, end)
-            let (head, body) = response.resolved(method: .get, range: range)
-            recordDelivery(response, bytes: body.byteCount, for: media)
-            send(head, body, closing: closing, context: context)
+            send(response, method: .get, range: range, closing: closing, to: media, context: context)
             handlePipelined(context: context)
         }
         waiting = (entry, wait.sid)
@@ -335,13 +335,38 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         for request: MediaRequest? = nil,
         context: ChannelHandlerContext
     ) {
-        let (head, body) = response.resolved(method: asked.method, range: asked.headerFields[.range])
-        recordDelivery(
+        send(
             response,
-            bytes: body.byteCount,
-            for: response.allowsRanges ? mediaReceiver(of: request, asked) : nil
+            method: asked.method,
+            range: asked.headerFields[.range],
+            closing: asked.requestsClose,
+            to: response.allowsRanges ? mediaReceiver(of: request, asked) : nil,
+            context: context
         )
-        send(head, body, closing: asked.requestsClose, context: context)
+    }
+
+    private func send(
+        _ response: MediaResponse,
+        method: HTTPRequest.Method,
+        range: String?,
+        closing: Bool,
+        to media: MediaReceiver?,
+        context: ChannelHandlerContext
+    ) {
+        if let requestLimit, requestLimit.allowsEncodedResponse, !response.body.isEmpty,
+            let head = response.encodedFileHead(method: method, range: range, dates: service.dates, isLast: closing)
+        {
+            let bytes = response.body.byteCount
+            recordDelivery(response, bytes: bytes, for: media)
+            service.feeds.budget.sent.add(UInt64(bytes), by: .hls)
+            write(closing: closing, context: context) { end in
+                requestLimit.writeEncoded(head: head, response.body, promise: end)
+            }
+            return
+        }
+        let (head, body) = response.resolved(method: method, range: range)
+        recordDelivery(response, bytes: body.byteCount, for: media)
+        send(head, body, closing: closing, context: context)
     }
 
     /// The receiver of a media file.
@@ -394,14 +419,25 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         var head = head
         head.headerFields[.date] = service.dates.text
         if closing { head.headerFields[.connection] = "close" }
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        for buffer in body { context.write(wrapOutboundOut(.body(buffer)), promise: nil) }
         if head.status.kind == .successful { service.feeds.budget.sent.add(UInt64(body.byteCount), by: .hls) }
+        write(closing: closing, context: context) { end in
+            context.write(wrapOutboundOut(.head(head)), promise: nil)
+            for buffer in body { context.write(wrapOutboundOut(.body(buffer)), promise: nil) }
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
+        }
+    }
+
+    /// Counts a response as pending until the promise that `body` receives is completed.
+    private func write(
+        closing: Bool,
+        context: ChannelHandlerContext,
+        _ body: (_ end: EventLoopPromise<Void>) -> Void
+    ) {
         isClosing = closing
         let end = context.eventLoop.makePromise(of: Void.self)
         trackPendingWrite(end.futureResult)
         if closing { end.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) } }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
+        body(end)
         // The client sends requests without reading the responses.
         if pendingWrites > limits.pipelinedParts { context.close(promise: nil) }
     }
@@ -439,6 +475,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     /// Starts the idle check.
     public func handlerAdded(context: ChannelHandlerContext) {
         if !isForMixers { client = service.budget.client(at: context.channel.remoteAddress) }
+        requestLimit = try? context.pipeline.syncOperations.handler(type: RequestLimitHandler.self)
         PeerSocketOptions.configure(context.channel)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         idleCheck = context.eventLoop.scheduleRepeatedTask(initialDelay: limits.idleCheck, delay: limits.idleCheck) {
@@ -453,6 +490,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         idleCheck?.cancel()
         idleCheck = nil
         quiesceContext = nil
+        requestLimit = nil
         endWait()
     }
 

@@ -127,6 +127,41 @@ struct MediaResponse {
         return (response, method == .head ? [] : body)
     }
 
+    /// The encoded start of the head of a whole file: status and all fields but length and date.
+    ///
+    /// `resolved` has the length as the last field, so the bytes are those of a head that the channel encodes.
+    private static let fileHeadStart: ByteBuffer = {
+        let head = segment([]).resolved(method: .get, range: nil).head
+        var bytes = ByteBuffer(string: "HTTP/1.1 \(head.status.code) \(head.status.reasonPhrase)\r\n")
+        for field in head.headerFields where field.name != .contentLength {
+            bytes.writeString("\(field.name.rawName): \(field.value)\r\n")
+        }
+        return bytes
+    }()
+
+    /// Returns the encoded head of the response to a GET request for a whole file; nil for any other response.
+    ///
+    /// Most requests are for whole files, whose heads differ in length and date only.
+    func encodedFileHead(
+        method: HTTPRequest.Method,
+        range: String?,
+        dates: HTTPDateCache,
+        isLast: Bool
+    ) -> ByteBuffer? {
+        // Only files allow ranges.
+        guard allowsRanges, method == .get, range == nil else { return nil }
+        var head = ByteBuffer()
+        // Room for the fields below.
+        head.reserveCapacity(Self.fileHeadStart.readableBytes + 128)
+        head.writeImmutableBuffer(Self.fileHeadStart)
+        head.writeStaticString("Content-Length: ")
+        head.writeString(String(body.reduce(0) { $0 + $1.readableBytes }))
+        head.writeStaticString("\r\nDate: ")
+        head.writeString(dates.text)
+        head.writeStaticString(isLast ? "\r\nConnection: close\r\n\r\n" : "\r\n\r\n")
+        return head
+    }
+
     private static func cut(_ buffers: [ByteBuffer], to range: ByteRange) -> [ByteBuffer] {
         var position = 0
         return buffers.compactMap { buffer in

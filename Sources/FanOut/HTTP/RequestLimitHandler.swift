@@ -1,5 +1,6 @@
 import HTTPTypes
 public import NIOCore
+import NIOHTTP1
 public import NIOHTTPTypes
 
 /// Limits what a client may send: rejects protocol upgrades, malformed HTTP and slow bodies.
@@ -44,6 +45,8 @@ public final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHa
     /// Whether the last response has been written.
     private var isOver = false
     private var timer: Scheduled<Void>?
+    /// The context of the encoder, for responses that are encoded already; nil if there is none.
+    private var encoder: ChannelHandlerContext?
 
     /// Creates a handler for one connection.
     public init(limits: HTTPLimits) {
@@ -152,6 +155,32 @@ public final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHa
         context.write(data, promise: promise)
     }
 
+    /// Whether `writeEncoded` may write the next response: no other one is partly written, and this handler does not end
+    /// the connection after it.
+    var allowsEncodedResponse: Bool {
+        encoder != nil && !isOver && !isLast && !hasAnswerBegun && unanswered > 0
+    }
+
+    /// Writes a complete response whose head is encoded already, past the codec and the encoder, and flushes.
+    ///
+    /// Each part of a response that passes through them is boxed twice, and its head is copied into two other
+    /// representations. Both forward each part at once, and the encoder takes the framing of a body from the head before
+    /// it, so that responses may pass through them or not in any order.
+    ///
+    /// Call only if `allowsEncodedResponse`.
+    ///
+    /// - Parameter promise: Completed when everything is written.
+    func writeEncoded(head: ByteBuffer, _ body: [ByteBuffer], promise: EventLoopPromise<Void>) {
+        guard let encoder, let last = body.last else {
+            promise.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        unanswered = max(unanswered - 1, 0)
+        encoder.write(NIOAny(head), promise: nil)
+        for buffer in body.dropLast() { encoder.write(NIOAny(buffer), promise: nil) }
+        encoder.writeAndFlush(NIOAny(last), promise: promise)
+    }
+
     /// Refuses the request being read, or bytes that are no request, and ends the connection.
     private func refuse(_ status: HTTPResponse.Status, context: ChannelHandlerContext) {
         isOver = true
@@ -185,7 +214,12 @@ public final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHa
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTimeout) { context.close(promise: nil) }
     }
 
-    // MARK: End of the connection
+    // MARK: Begin and end of the connection
+
+    /// Finds the encoder.
+    public func handlerAdded(context: ChannelHandlerContext) {
+        encoder = try? context.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
+    }
 
     /// Cancels the timer when the connection is closed.
     public func channelInactive(context: ChannelHandlerContext) {
@@ -198,6 +232,7 @@ public final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHa
     public func handlerRemoved(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
+        encoder = nil
     }
 }
 

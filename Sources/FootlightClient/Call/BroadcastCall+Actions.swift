@@ -61,7 +61,7 @@ extension BroadcastCall {
 
     private func sendInvitations(_ ring: CallRing, _ number: Int) {
         let others = ring.invitees.filter { $0 != identity }
-        let body = CreateInvitationBody(identities: others, mode: ring.join.mode.rawValue, timeout: ring.timeout)
+        let body = CreateInvitationBody(identities: others, mode: .known(ring.join.mode), timeout: ring.timeout)
         Task { [weak self, client] in
             do throws(StageError) {
                 let invitation = try await client.invite(to: ring.join.room, body)
@@ -198,10 +198,12 @@ extension BroadcastCall {
     func handleInvitation(_ event: EventResource) {
         guard let invitation = event.invitation else { return }
         let identities = event.identities ?? []
-        switch StageEvent.Name(rawValue: event.type) {
+        switch event.type.value {
         case .invitationCreated:
-            guard identities.contains(identity) else { return }
-            handle(.invitationReceived(CallInvitation(invitation, to: spelling(invitation), at: event.ts)))
+            guard identities.contains(identity),
+                let received = CallInvitation(invitation, to: spelling(invitation), at: event.ts)
+            else { return }
+            handle(.invitationReceived(received))
         case .invitationAccepted:
             for who in identities { handle(.invitationAccepted(answer(to: invitation, by: who))) }
         case .invitationRejected:
@@ -225,15 +227,18 @@ extension BroadcastCall {
 }
 
 extension CallInvitation {
+    /// Creates an invitation; nil if its mode is unknown, so that no call could accept it.
+    ///
     /// - Parameters:
     ///   - room: The room as the call names it.
     ///   - now: The gateway's time.
-    fileprivate init(_ invitation: InvitationResource, to room: String, at now: Timestamp) {
+    fileprivate init?(_ invitation: InvitationResource, to room: String, at now: Timestamp) {
+        guard let mode = invitation.mode.value else { return nil }
         self.init(
             sid: invitation.sid,
             room: room,
             inviter: invitation.inviter,
-            mode: ParticipantMode(wireName: invitation.mode) ?? .sendAndReceive,
+            mode: mode,
             timeout: Int((invitation.expiresAt.seconds - now.seconds).rounded(.up))
         )
     }

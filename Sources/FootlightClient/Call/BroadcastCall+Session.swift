@@ -7,7 +7,7 @@ extension BroadcastCall {
         let body = JoinBody(
             identity: identity,
             displayName: displayName,
-            mode: order.mode.rawValue,
+            mode: .known(order.mode),
             metadata: metadata,
             avatar: avatar,
             callSettings: CallSettingsBody(callSettings),
@@ -32,6 +32,9 @@ extension BroadcastCall {
         if cancelledJoins.remove(request) != nil { return succeeded(answer, request) }
         let session = CallSession(answer, of: order.room)
         do throws(StageError) {
+            guard answer.participant.mode.value != nil else {
+                throw .unexpectedResponse(status: 201, "participant.mode is unknown")
+            }
             let connection = try client.connect(to: session.events, startCondition: .snapshot)
             self.session = session
             follow(connection, for: .join(request))
@@ -81,8 +84,8 @@ extension BroadcastCall {
     }
 
     private func succeeded(_ answer: JoinAnswer, _ request: Int) {
-        let mode = ParticipantMode(wireName: answer.participant.mode) ?? .signallingOnly
-        handle(.joinSucceeded(request: request, mode: mode))
+        // Only a cancelled join still has an unknown mode, and its participant is removed.
+        handle(.joinSucceeded(request: request, mode: answer.participant.mode.value ?? .signallingOnly))
     }
 }
 
@@ -94,7 +97,7 @@ extension CallSettingsBody {
             videoOn: settings.isVideoOn,
             speakerOn: settings.isSpeakerOn,
             audioOutputOn: settings.isAudioOutputOn,
-            cameraPosition: settings.cameraPosition?.rawValue
+            cameraPosition: settings.cameraPosition.map { .known($0) }
         )
     }
 }
@@ -128,7 +131,7 @@ extension BroadcastCall {
     ///
     /// - Returns: Whether the event is the snapshot.
     private func applyFirst(_ event: EventResource, for purpose: StreamPurpose) -> Bool {
-        if event.type == StageEvent.Name.sessionDisconnected.rawValue {
+        if event.type == .sessionDisconnected {
             connection?.close()
             connection = nil
             ended(event.error.map { StageError($0) } ?? .callConnectionLost, isBegun: false, purpose)
@@ -158,7 +161,7 @@ extension BroadcastCall {
 
     func apply(_ event: EventResource) {
         guard var room else { return }
-        switch StageEvent.Name(rawValue: event.type) {
+        switch event.type.value {
         case .heartbeat: return
         case .sessionDisconnected:
             let error = event.error.map { StageError($0) } ?? .callConnectionLost
@@ -194,7 +197,7 @@ extension BroadcastCall {
     /// Passes an event that concerns the call itself to the state machine.
     private func updateCall(_ event: EventResource) {
         let isOwn = event.participant?.sid == session?.participantSID
-        switch StageEvent.Name(rawValue: event.type) {
+        switch event.type.value {
         case .participantReconnecting where isOwn && event.code == ConnectionLoss.media.rawValue:
             handle(.connectionLost(.media))
         case .participantReconnected where isOwn:
@@ -342,7 +345,7 @@ extension BroadcastCall {
             try await recoverMedia?(attempt)
             let participant = try await client.participant(session.participantSID, in: session.roomSID)
             guard !Task.isCancelled, self.session?.sessionID == session.sessionID else { return }
-            if participant.status == ParticipantStatus.connected.rawValue {
+            if participant.status == .connected {
                 handle(.mediaRestored)
             } else {
                 handle(.reconnectFailed(.mediaLost))

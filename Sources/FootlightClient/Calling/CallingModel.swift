@@ -82,7 +82,7 @@ public final class CallingModel {
         set { chosenControls = newValue }
     }
     private var standardControls: [CallControl] {
-        switch localParticipant.flatMap({ ParticipantMode(wireName: $0.mode) }) {
+        switch localParticipant?.mode.value {
         case .sendAndReceive, nil: CallControl.standard
         case .receiveOnly: CallControl.standard(for: .receiveOnly)
         case .signallingOnly: CallControl.standard(for: .signallingOnly)

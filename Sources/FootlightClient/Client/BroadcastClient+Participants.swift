@@ -77,7 +77,7 @@ extension BroadcastClient {
         in room: String,
         to mode: ParticipantMode
     ) async throws(StageError) -> ModeAnswer {
-        try await command(.post, ["rooms", room, "participants", participant, "mode"], ModeBody(mode: mode.rawValue))
+        try await command(.post, ["rooms", room, "participants", participant, "mode"], ModeBody(mode: .known(mode)))
     }
 
     /// Sends a heartbeat of a participant.
@@ -132,7 +132,7 @@ extension BroadcastClient {
         try await command(
             .put,
             path(track, participant, room),
-            PublishTrackBody(kind: track.kind.rawValue, enabled: isEnabled)
+            PublishTrackBody(kind: .known(track.kind), enabled: isEnabled)
         )
     }
 
@@ -166,7 +166,7 @@ extension BroadcastClient {
         try await command(
             .put,
             ["rooms", room, "participants", participant, "pin"],
-            PinBody(pinType: type.rawValue)
+            PinBody(pinType: .known(type))
         )
     }
 

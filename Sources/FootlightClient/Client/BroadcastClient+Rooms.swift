@@ -40,7 +40,7 @@ extension BroadcastClient {
     /// Ends a room; its participants receive 53118.
     @discardableResult
     public func endRoom(_ room: String) async throws(StageError) -> RoomResource {
-        try await command(.post, ["rooms", room], UpdateRoomBody(status: RoomStatus.completed.rawValue))
+        try await command(.post, ["rooms", room], UpdateRoomBody(status: .known(.completed)))
     }
 
     /// Lets the audience see the program of a room that is backstage.

@@ -387,7 +387,7 @@ extension LocalMedia {
             CallSettings(
                 isAudioOn: settings.audioOn,
                 isVideoOn: settings.videoOn,
-                cameraPosition: CallSettings.CameraPosition(rawValue: settings.cameraPosition)
+                cameraPosition: settings.cameraPosition.value
             )
         )
     }

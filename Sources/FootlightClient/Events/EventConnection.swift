@@ -194,7 +194,7 @@ extension EventConnection {
         private func hand(on event: ServerSentEvent, at now: Duration) {
             // An event that cannot be decoded, such as one of a later gateway version, is skipped.
             guard let value = try? WireJSON.decode(EventResource.self, from: Data(event.data.utf8)) else { return }
-            if value.type == StageEvent.Name.roomSnapshot.rawValue { begin(at: now) }
+            if value.type == .roomSnapshot { begin(at: now) }
             guard state.withLock({ !$0.isOver }) else { return }
             switch continuation.yield(.event(value)) {
             case .enqueued(let remaining) where remaining < 2: end()

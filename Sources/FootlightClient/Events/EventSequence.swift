@@ -80,7 +80,7 @@ public struct EventSequence: AsyncSequence, Sendable {
 
         private mutating func isNew(_ event: EventResource) -> Bool {
             // The stream of an identity mixes revisions of several rooms and replays nothing.
-            source.isRoom ? filter.accepts(event) : event.type != StageEvent.Name.heartbeat.rawValue
+            source.isRoom ? filter.accepts(event) : event.type != .heartbeat
         }
 
         private mutating func open() throws(StageError) {
@@ -114,7 +114,7 @@ extension EventSource {
 extension EventResource {
     /// Whether the event ends the stream.
     fileprivate var isLast: Bool {
-        switch StageEvent.Name(rawValue: type) {
+        switch type.value {
         case .roomEnded: true
         // A reader that was too slow, or for which there was no capacity, reconnects.
         case .sessionDisconnected: error?.retryable != true
@@ -200,7 +200,7 @@ struct RevisionFilter: Sendable, Equatable {
 
     /// Whether an event is accepted; heartbeats are not.
     mutating func accepts(_ event: EventResource) -> Bool {
-        switch StageEvent.Name(rawValue: event.type) {
+        switch event.type.value {
         case .heartbeat: return false
         case .roomSnapshot:
             // A snapshot replaces the known state; after a restart of the gateway its revision may be lower.

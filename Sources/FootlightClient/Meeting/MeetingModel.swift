@@ -35,8 +35,8 @@ public final class MeetingModel {
     /// A list that waits for its status, so that participants are reported after the local connection.
     @ObservationIgnored private var pendingParticipants: [ParticipantResource]?
     @ObservationIgnored private var audience = 0
-    @ObservationIgnored private var livestream: String?
-    @ObservationIgnored private var hls: String?
+    @ObservationIgnored private var livestream: WireEnum<LivestreamStatus.State>?
+    @ObservationIgnored private var hls: WireEnum<HLSState>?
     @ObservationIgnored private var tasks: [Task<Void, Never>] = []
 
     /// Creates the model of a call.
@@ -97,12 +97,12 @@ public final class MeetingModel {
         }
     }
     private var localMode: ParticipantMode? {
-        (localParticipant?.mode ?? requestedMode?.rawValue).flatMap { ParticipantMode(wireName: $0) }
+        localParticipant.map(\.mode.value) ?? requestedMode
     }
     /// The livestream's state, such as `LIVESTREAM_STARTED`; nil outside a meeting.
-    public var livestreamState: String? { call.room?.room.egress.livestream.state }
+    public var livestreamState: WireEnum<LivestreamStatus.State>? { call.room?.room.egress.livestream.state }
     /// The state of HLS, such as `HLS_PLAYABLE`; nil outside a meeting.
-    public var hlsState: String? { call.room?.room.egress.hls.state }
+    public var hlsState: WireEnum<HLSState>? { call.room?.room.egress.hls.state }
 
     /// Returns the content of a participant's tile.
     public func tile(of participant: ParticipantResource) -> ParticipantTileContent {
@@ -215,11 +215,11 @@ public final class MeetingModel {
     }
 
     private func apply(_ event: EventResource) {
-        if let error = event.error, event.type == StageEvent.Name.livestreamError.rawValue {
+        if let error = event.error, event.type == .livestreamError {
             listener?.onError(StageError(error))
         }
         if let hand = event.hand {
-            switch StageEvent.Name(rawValue: event.type) {
+            switch event.type.value {
             case .handRaised: listener?.onHandRaised(hand)
             default: listener?.onHandLowered(hand)
             }
@@ -260,8 +260,8 @@ public protocol MeetingListener: AnyObject {
     func onHandLowered(_ hand: HandResource)
     /// A custom event was sent; a reaction is one.
     func onCustomEvent(_ event: CustomEventResource)
-    func onLivestreamStateChanged(_ state: String)
-    func onHLSStateChanged(_ state: String, playbackURL: String?)
+    func onLivestreamStateChanged(_ state: WireEnum<LivestreamStatus.State>)
+    func onHLSStateChanged(_ state: WireEnum<HLSState>, playbackURL: String?)
     func onError(_ error: StageError)
 }
 
@@ -293,9 +293,9 @@ extension MeetingListener {
     /// Does nothing.
     public func onCustomEvent(_ event: CustomEventResource) {}
     /// Does nothing.
-    public func onLivestreamStateChanged(_ state: String) {}
+    public func onLivestreamStateChanged(_ state: WireEnum<LivestreamStatus.State>) {}
     /// Does nothing.
-    public func onHLSStateChanged(_ state: String, playbackURL: String?) {}
+    public func onHLSStateChanged(_ state: WireEnum<HLSState>, playbackURL: String?) {}
     /// Does nothing.
     public func onError(_ error: StageError) {}
 

@@ -90,7 +90,7 @@ extension ParticipantOrder {
 extension ParticipantResource {
     /// Returns the published track of a name; nil if there is none.
     public func track(_ name: TrackName) -> TrackResource? {
-        tracks.first { $0.name == name.rawValue }
+        tracks.first { $0.name == name }
     }
 
     /// Whether a track is published, subscribed and enabled.
@@ -104,11 +104,11 @@ extension ParticipantResource {
     }
 
     /// Whether the participant is a host; others have no tile.
-    public var isHost: Bool { mode == ParticipantMode.sendAndReceive.rawValue }
+    public var isHost: Bool { mode == .sendAndReceive }
 
-    /// Whether a track's media is playable; off without such a track.
+    /// Whether a track's media is playable; off without such a track, and in a state that this version does not know.
     public func mediaState(_ name: TrackName) -> MediaState {
-        track(name).flatMap { MediaState(rawValue: $0.mediaState) } ?? .off
+        track(name)?.mediaState.value ?? .off
     }
 }
 

@@ -22,7 +22,7 @@ public struct CallRoom: Sendable, Equatable {
     ///
     /// - Returns: Nil for another event, or a snapshot without a room.
     public init?(snapshot event: EventResource) {
-        guard event.type == StageEvent.Name.roomSnapshot.rawValue, let room = event.room else { return nil }
+        guard event.type == .roomSnapshot, let room = event.room else { return nil }
         self.room = room
         participants = event.participants ?? []
         hands = event.hands ?? []
@@ -37,7 +37,7 @@ public struct CallRoom: Sendable, Equatable {
 
     /// The hosts in join order.
     public var hosts: [ParticipantResource] {
-        participants.filter { $0.mode == ParticipantMode.sendAndReceive.rawValue }
+        participants.filter { $0.mode == .sendAndReceive }
     }
 
     /// The number of viewers.
@@ -71,7 +71,7 @@ extension CallRoom {
 
     private mutating func applyFields(_ event: EventResource) {
         if let room = event.room { self.room = room }
-        switch StageEvent.Name(rawValue: event.type) {
+        switch event.type.value {
         case .participantLeft:
             if let participant = event.participant { participants.removeAll { $0.sid == participant.sid } }
         case .dominantSpeakerChanged:
@@ -144,14 +144,9 @@ extension CustomEventResource {
     private static let reactionField = "emoji"
 }
 
-extension RoomResource {
-    /// The room's type; the default if the gateway sends none, or an unknown one.
-    public var roomType: RoomType { type.flatMap { RoomType(rawValue: $0) } ?? .default }
-}
-
 extension CreateRoomBody {
     /// Creates a body for a room of a type.
     public init(uniqueName: String, type: RoomType) {
-        self.init(uniqueName: uniqueName, type: type.rawValue)
+        self.init(uniqueName: uniqueName, type: WireEnum.known(type))
     }
 }

@@ -8,7 +8,7 @@ public enum RoomChange: Sendable, Equatable {
     case participantReconnecting(ParticipantResource)
     case participantReconnected(ParticipantResource)
     /// A participant's mode changed; with the previous mode.
-    case modeChanged(ParticipantResource, from: String)
+    case modeChanged(ParticipantResource, from: WireEnum<ParticipantMode>)
     case trackPublished(TrackResource, ParticipantResource)
     case trackUnpublished(TrackResource, ParticipantResource)
     case trackSubscribed(TrackResource, ParticipantResource)
@@ -55,8 +55,8 @@ public enum RoomChange: Sendable, Equatable {
     ) -> [RoomChange] {
         guard participant != before else { return [] }
         var result: [RoomChange] = []
-        let isReconnecting = participant.status == ParticipantStatus.reconnecting.rawValue
-        let wasReconnecting = before?.status == ParticipantStatus.reconnecting.rawValue
+        let isReconnecting = participant.status == .reconnecting
+        let wasReconnecting = before?.status == .reconnecting
         if isReconnecting, !wasReconnecting { result.append(.participantReconnecting(participant)) }
         if !isReconnecting, wasReconnecting { result.append(.participantReconnected(participant)) }
         for name in TrackName.allCases {

@@ -76,7 +76,7 @@ public struct ParticipantTileContent: Sendable, Equatable {
 
     /// The reason why a participant has no video.
     private static func status(on participant: ParticipantResource) -> String? {
-        switch ParticipantMode(wireName: participant.mode) {
+        switch participant.mode.value {
         case .receiveOnly: "Viewer"
         case .sendAndReceive: "No media"
         default: nil

@@ -1,9 +1,11 @@
+public import Stage
+
 /// An image or audio file that was uploaded to a room.
 public struct AssetResource: Codable, Sendable, Hashable {
     /// The name in the room; other fields refer to it as `asset:` and the name.
     public var name: String
     /// `image` or `sound`.
-    public var kind: String
+    public var kind: WireEnum<Asset.Kind>
     /// The MIME type, such as `image/png`.
     public var contentType: String
     /// The size in bytes.
@@ -14,7 +16,14 @@ public struct AssetResource: Codable, Sendable, Hashable {
     public var dateStored: Timestamp
 
     /// Makes a description.
-    public init(name: String, kind: String, contentType: String, size: Int, version: String, dateStored: Timestamp) {
+    public init(
+        name: String,
+        kind: WireEnum<Asset.Kind>,
+        contentType: String,
+        size: Int,
+        version: String,
+        dateStored: Timestamp
+    ) {
         self.name = name
         self.kind = kind
         self.contentType = contentType
@@ -41,9 +50,5 @@ public struct AssetList: Codable, Sendable, Hashable {
     /// Makes a list.
     public init(assets: [AssetResource]) {
         self.assets = assets
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case assets
     }
 }

@@ -1,16 +1,23 @@
+public import Stage
+
 /// The audio mix settings of a room.
 public struct RoomSoundResource: Codable, Sendable, Hashable {
     /// Whether loudness normalization is on.
     public var levelling: Bool
     /// The hosts whose speech ducks all others: `off`, `pinned`, `priority` or `both`.
-    public var duck: String
+    public var duck: WireEnum<RoomAudioSettings.Duck>
     /// The ducking gain in decibels, -30 to 0.
     public var duckDB: Double
     /// The jitter buffer target of all hosts in milliseconds, 60 to 2000; nil for the program's.
     public var jitterTarget: Int?
 
     /// Creates settings with the given defaults.
-    public init(levelling: Bool = true, duck: String = "priority", duckDB: Double = -8, jitterTarget: Int? = nil) {
+    public init(
+        levelling: Bool = true,
+        duck: WireEnum<RoomAudioSettings.Duck> = .known(.priority),
+        duckDB: Double = -8,
+        jitterTarget: Int? = nil
+    ) {
         self.levelling = levelling
         self.duck = duck
         self.duckDB = duckDB
@@ -30,7 +37,7 @@ public struct RoomSoundBody: Codable, Sendable, Hashable {
     /// Whether loudness normalization is on.
     public var levelling: Bool?
     /// The hosts whose speech ducks all others: `off`, `pinned`, `priority` or `both`.
-    public var duck: String?
+    public var duck: WireEnum<RoomAudioSettings.Duck>?
     /// The ducking gain in decibels, -30 to 0.
     public var duckDB: Double?
     /// The jitter buffer target of all hosts in milliseconds, 60 to 2000; null for the program's.
@@ -39,7 +46,7 @@ public struct RoomSoundBody: Codable, Sendable, Hashable {
     /// Creates a body; omitted fields are nil.
     public init(
         levelling: Bool? = nil,
-        duck: String? = nil,
+        duck: WireEnum<RoomAudioSettings.Duck>? = nil,
         duckDB: Double? = nil,
         jitterTarget: ExplicitNull<Int>? = nil
     ) {

@@ -64,8 +64,4 @@ public struct ErrorAnswer: Codable, Sendable, Hashable {
     public init(error: ErrorResource) {
         self.error = error
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case error
-    }
 }

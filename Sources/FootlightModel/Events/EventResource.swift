@@ -1,7 +1,9 @@
+public import Stage
+
 /// The data of one server-sent event; `type` determines the optional fields.
 public struct EventResource: Codable, Sendable, Hashable {
     /// The type, such as `layout.changed`; also the event's name.
-    public var type: String
+    public var type: WireEnum<StageEvent.Name>
     /// The sid of the room; empty for the heartbeat of a stream without a room.
     public var roomSID: String
     /// The room's revision; clients ignore events up to the last known one.
@@ -25,12 +27,12 @@ public struct EventResource: Codable, Sendable, Hashable {
     /// The track; with `track.*`.
     public var track: TrackResource?
     /// The reason; with `participant.left`, `participant.reconnecting`, `track.unpublished`, `dominant_speaker.changed`
-    /// and `hand.lowered`.
+    /// and `hand.lowered`; `type` determines its enumeration.
     public var reason: String?
     /// The code of the reason; with `participant.reconnecting`: 53001 for signalling, 53405 for media.
     public var code: Int?
     /// The previous mode; with `participant.mode_changed`.
-    public var previousMode: String?
+    public var previousMode: WireEnum<ParticipantMode>?
     /// The dominant speaker's sid, null without one; with `dominant_speaker.changed`.
     public var sid: ExplicitNull<String>?
     /// The previous dominant speaker's sid; with `dominant_speaker.changed`.
@@ -68,7 +70,7 @@ public struct EventResource: Codable, Sendable, Hashable {
 
     /// Creates an event; most optional fields are set afterwards.
     public init(
-        type: String,
+        type: WireEnum<StageEvent.Name>,
         roomSID: String,
         rev: UInt64,
         ts: Timestamp,
@@ -83,6 +85,11 @@ public struct EventResource: Codable, Sendable, Hashable {
         self.participants = participants
         self.tiles = tiles
         self.participant = participant
+    }
+
+    /// Returns the reason as a value of the enumeration that `type` determines, such as `LeaveReason`.
+    public func reason<Reason>(as type: Reason.Type) -> WireEnum<Reason>? {
+        reason.map { WireEnum(rawValue: $0) }
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -159,11 +166,6 @@ public struct SendEventBody: Codable, Sendable, Hashable {
     public init(type: String, data: [String: AnyJSON]? = nil) {
         self.type = type
         self.data = data
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case type
-        case data
     }
 }
 

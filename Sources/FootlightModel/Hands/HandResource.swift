@@ -41,11 +41,6 @@ public struct HandList: Codable, Sendable, Hashable {
         self.hands = hands
         self.meta = meta
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case hands
-        case meta
-    }
 }
 
 /// The body of `POST /v1/rooms/{room}/hands`, which may be omitted.
@@ -56,9 +51,5 @@ public struct RaiseHandBody: Codable, Sendable, Hashable {
     /// Makes a body; what is left out is nil.
     public init(timeout: Int? = nil) {
         self.timeout = timeout
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case timeout
     }
 }

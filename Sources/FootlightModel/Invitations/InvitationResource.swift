@@ -1,3 +1,5 @@
+public import Stage
+
 /// An invitation into a room, or on stage.
 public struct InvitationResource: Codable, Sendable, Hashable {
     /// `IN…`.
@@ -9,9 +11,9 @@ public struct InvitationResource: Codable, Sendable, Hashable {
     /// The inviter's identity.
     public var inviter: String
     /// The mode that acceptance permits.
-    public var mode: String
+    public var mode: WireEnum<ParticipantMode>
     /// `ringing`, `accepted`, `rejected`, `cancelled` or `missed`; one acceptance is enough for `accepted`.
-    public var state: String
+    public var state: WireEnum<InvitationState>
     /// The invitees, in the given order.
     public var invitees: [InviteeResource]
     /// The creation time.
@@ -25,8 +27,8 @@ public struct InvitationResource: Codable, Sendable, Hashable {
         roomSID: String,
         room: String,
         inviter: String,
-        mode: String,
-        state: String,
+        mode: WireEnum<ParticipantMode>,
+        state: WireEnum<InvitationState>,
         invitees: [InviteeResource],
         createdAt: Timestamp,
         expiresAt: Timestamp
@@ -60,12 +62,12 @@ public struct InviteeResource: Codable, Sendable, Hashable {
     /// The identity.
     public var identity: String
     /// `ringing`, `accepted`, `rejected`, `cancelled` or `missed`.
-    public var state: String
+    public var state: WireEnum<InvitationState>
     /// The time of the last change; null while ringing.
     @ExplicitNull public var changedAt: Timestamp?
 
     /// Makes one.
-    public init(identity: String, state: String, changedAt: Timestamp?) {
+    public init(identity: String, state: WireEnum<InvitationState>, changedAt: Timestamp?) {
         self.identity = identity
         self.state = state
         self.changedAt = changedAt
@@ -83,20 +85,14 @@ public struct CreateInvitationBody: Codable, Sendable, Hashable {
     /// The invitees; at least one.
     public var identities: [String]
     /// The mode that acceptance permits; `SEND_AND_RECV` when omitted.
-    public var mode: String?
+    public var mode: WireEnum<ParticipantMode>?
     /// The ringing time in seconds, 5 to 300; 30 when omitted.
     public var timeout: Int?
 
     /// Makes a body; what is left out is nil.
-    public init(identities: [String], mode: String? = nil, timeout: Int? = nil) {
+    public init(identities: [String], mode: WireEnum<ParticipantMode>? = nil, timeout: Int? = nil) {
         self.identities = identities
         self.mode = mode
         self.timeout = timeout
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case identities
-        case mode
-        case timeout
     }
 }

@@ -1,3 +1,5 @@
+public import Stage
+
 /// A room's current layout: settings and tiles.
 ///
 /// The settings' fields are part of the same JSON object.
@@ -53,19 +55,19 @@ public struct LayoutResource: Codable, Sendable, Hashable {
 /// The layout settings of a room.
 public struct LayoutSettingsResource: Codable, Sendable, Hashable {
     /// `GRID`, `SPOTLIGHT` or `SIDEBAR`.
-    public var type: String
+    public var type: WireEnum<LayoutSettings.Kind>
     /// The priority among hosts: `SPEAKER` or `PIN`.
-    public var priority: String
+    public var priority: WireEnum<LayoutSettings.Priority>
     /// The maximum number of tiles, 1 to 12.
     public var gridSize: Int
     /// The interval in seconds after which hidden hosts rotate in; absent without rotation.
     public var rotateEvery: Int?
     /// `landscape` or `portrait`.
-    public var orientation: String
+    public var orientation: WireEnum<Orientation>
     /// `DARK`, `LIGHT` or `DEFAULT`.
-    public var theme: String
+    public var theme: WireEnum<LayoutSettings.Theme>
     /// The scale mode of cameras: `fill` or `fit`.
-    public var scaleMode: String
+    public var scaleMode: WireEnum<Tile.ScaleMode>
     /// Whether a shared screen becomes the large tile.
     public var autoSwitchOnScreenShare: Bool
     /// The overlays on the tiles.
@@ -85,12 +87,12 @@ public struct LayoutSettingsResource: Codable, Sendable, Hashable {
 
     /// Creates settings with the given defaults.
     public init(
-        type: String,
-        priority: String = "SPEAKER",
+        type: WireEnum<LayoutSettings.Kind>,
+        priority: WireEnum<LayoutSettings.Priority> = .known(.speaker),
         gridSize: Int,
-        orientation: String,
-        theme: String = "DEFAULT",
-        scaleMode: String = "fill",
+        orientation: WireEnum<Orientation>,
+        theme: WireEnum<LayoutSettings.Theme> = .known(.standard),
+        scaleMode: WireEnum<Tile.ScaleMode> = .known(.fill),
         autoSwitchOnScreenShare: Bool = true,
         overlays: OverlaysResource = OverlaysResource(name: true, mic: true),
         transitionMS: Int = 300,
@@ -142,7 +144,7 @@ public struct TileResource: Codable, Sendable, Hashable {
     /// The sid of the tile's host.
     public var participantSID: String
     /// `camera`, `screen` or `placeholder`.
-    public var source: String
+    public var source: WireEnum<Tile.Source>
     /// The left edge in pixels, even.
     public var x: Int
     /// The top edge in pixels, even.
@@ -152,7 +154,7 @@ public struct TileResource: Codable, Sendable, Hashable {
     /// The height in pixels, even.
     public var height: Int
     /// `fill` or `fit`.
-    public var scaleMode: String
+    public var scaleMode: WireEnum<Tile.ScaleMode>
     /// The host's display name.
     public var label: String
     /// Whether the microphone is on.
@@ -166,12 +168,12 @@ public struct TileResource: Codable, Sendable, Hashable {
     public init(
         position: Int,
         participantSID: String,
-        source: String,
+        source: WireEnum<Tile.Source>,
         x: Int,
         y: Int,
         width: Int,
         height: Int,
-        scaleMode: String,
+        scaleMode: WireEnum<Tile.ScaleMode>,
         label: String,
         micOn: Bool,
         avatar: String? = nil,
@@ -210,19 +212,19 @@ public struct TileResource: Codable, Sendable, Hashable {
 /// The body of `PUT /v1/rooms/{room}/layout`; omitted fields stay unchanged.
 public struct LayoutBody: Codable, Sendable, Hashable {
     /// `GRID`, `SPOTLIGHT` or `SIDEBAR`.
-    public var type: String?
+    public var type: WireEnum<LayoutSettings.Kind>?
     /// The priority among hosts: `SPEAKER` or `PIN`.
-    public var priority: String?
+    public var priority: WireEnum<LayoutSettings.Priority>?
     /// The maximum number of tiles, 1 to 12.
     public var gridSize: Int?
     /// The interval in seconds after which hidden hosts rotate in, 3 to 300; 0 is never.
     public var rotateEvery: Int?
     /// `landscape` or `portrait`.
-    public var orientation: String?
+    public var orientation: WireEnum<Orientation>?
     /// `DARK`, `LIGHT` or `DEFAULT`.
-    public var theme: String?
+    public var theme: WireEnum<LayoutSettings.Theme>?
     /// The scale mode of cameras: `fill` or `fit`.
-    public var scaleMode: String?
+    public var scaleMode: WireEnum<Tile.ScaleMode>?
     /// Whether a shared screen becomes the large tile.
     public var autoSwitchOnScreenShare: Bool?
     /// The overlays on the tiles.
@@ -242,13 +244,13 @@ public struct LayoutBody: Codable, Sendable, Hashable {
 
     /// Makes a body; what is left out is nil.
     public init(
-        type: String? = nil,
-        priority: String? = nil,
+        type: WireEnum<LayoutSettings.Kind>? = nil,
+        priority: WireEnum<LayoutSettings.Priority>? = nil,
         gridSize: Int? = nil,
         rotateEvery: Int? = nil,
-        orientation: String? = nil,
-        theme: String? = nil,
-        scaleMode: String? = nil,
+        orientation: WireEnum<Orientation>? = nil,
+        theme: WireEnum<LayoutSettings.Theme>? = nil,
+        scaleMode: WireEnum<Tile.ScaleMode>? = nil,
         autoSwitchOnScreenShare: Bool? = nil,
         overlays: OverlaysBody? = nil,
         transitionMS: ExplicitNull<Int>? = nil,
@@ -306,11 +308,6 @@ public struct LayoutPreviewBody: Codable, Sendable, Hashable {
         self.layout = layout
         self.hosts = hosts
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case layout
-        case hosts
-    }
 }
 
 /// A host in a layout preview.
@@ -328,7 +325,7 @@ public struct PreviewHost: Codable, Sendable, Hashable {
     /// Whether the host is the dominant speaker; false when omitted.
     public var isDominantSpeaker: Bool?
     /// `SHARE_AND_CAM`, `CAM` or `SHARE`; not pinned when omitted.
-    public var pinType: String?
+    public var pinType: WireEnum<PinType>?
     /// The image shown while the camera is off, `asset:NAME` or a URL.
     public var avatar: String?
 
@@ -340,7 +337,7 @@ public struct PreviewHost: Codable, Sendable, Hashable {
         hasMic: Bool? = nil,
         hasScreen: Bool? = nil,
         isDominantSpeaker: Bool? = nil,
-        pinType: String? = nil,
+        pinType: WireEnum<PinType>? = nil,
         avatar: String? = nil
     ) {
         self.sid = sid

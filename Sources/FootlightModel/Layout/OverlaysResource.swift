@@ -1,3 +1,5 @@
+public import Stage
+
 /// The overlays on the tiles.
 public struct OverlaysResource: Codable, Sendable, Hashable {
     /// The host's display name.
@@ -9,11 +11,6 @@ public struct OverlaysResource: Codable, Sendable, Hashable {
     public init(name: Bool, mic: Bool) {
         self.name = name
         self.mic = mic
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case name
-        case mic
     }
 }
 
@@ -29,11 +26,6 @@ public struct OverlaysBody: Codable, Sendable, Hashable {
         self.name = name
         self.mic = mic
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case name
-        case mic
-    }
 }
 
 /// The background of the tiles: a colour or an image.
@@ -48,11 +40,6 @@ public struct BackgroundResource: Codable, Sendable, Hashable {
         self.colour = colour
         self.image = image
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case colour
-        case image
-    }
 }
 
 /// An image in a corner of the canvas.
@@ -60,25 +47,23 @@ public struct LogoResource: Codable, Sendable, Hashable {
     /// `asset:NAME`, or an `http://` or `https://` URL.
     public var image: String
     /// `top_left`, `top_right`, `bottom_left` or `bottom_right`; `top_right` when omitted.
-    public var position: String?
+    public var position: WireEnum<LayoutSettings.Logo.Position>?
     /// 0 (transparent) to 1 (opaque); 1 when omitted.
     public var opacity: Double?
     /// The height relative to the canvas, 0.02 to 0.5; 0.1 when omitted.
     public var height: Double?
 
     /// Makes a logo; what is left out is nil.
-    public init(image: String, position: String? = nil, opacity: Double? = nil, height: Double? = nil) {
+    public init(
+        image: String,
+        position: WireEnum<LayoutSettings.Logo.Position>? = nil,
+        opacity: Double? = nil,
+        height: Double? = nil
+    ) {
         self.image = image
         self.position = position
         self.opacity = opacity
         self.height = height
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case image
-        case position
-        case opacity
-        case height
     }
 }
 
@@ -94,11 +79,6 @@ public struct LowerThirdResource: Codable, Sendable, Hashable {
         self.title = title
         self.subtitle = subtitle
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case title
-        case subtitle
-    }
 }
 
 /// A text that scrolls along the lower edge of the canvas.
@@ -112,11 +92,6 @@ public struct TickerResource: Codable, Sendable, Hashable {
     public init(text: String, speed: Double? = nil) {
         self.text = text
         self.speed = speed
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case text
-        case speed
     }
 }
 
@@ -134,12 +109,6 @@ public struct SlateResource: Codable, Sendable, Hashable {
         self.text = text
         self.image = image
         self.music = music
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case text
-        case image
-        case music
     }
 }
 

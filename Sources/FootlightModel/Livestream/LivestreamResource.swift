@@ -1,19 +1,26 @@
+public import Stage
+
 /// A room's outputs.
 public struct LivestreamResource: Codable, Sendable, Hashable {
     /// `LIVESTREAM_STARTING`, `LIVESTREAM_STARTED`, `LIVESTREAM_STOPPING` or `LIVESTREAM_STOPPED`.
-    public var state: String
+    public var state: WireEnum<LivestreamStatus.State>
     /// The time when the first output connected; null before.
     @ExplicitNull public var startedAt: Timestamp?
     /// The reason for the end: `command`, `max_duration`, `idle`, `not_started`, `lost` or `room_ended`; null while
     /// running.
-    @ExplicitNull public var endReason: String?
+    @ExplicitNull public var endReason: WireEnum<LivestreamEndReason>?
     /// The outputs, in the given order.
     public var outputs: [OutputResource]
     /// The violations of the platforms' requirements; absent without any.
     public var warnings: [WarningResource]?
 
     /// Makes a livestream.
-    public init(state: String, startedAt: Timestamp?, endReason: String? = nil, outputs: [OutputResource]) {
+    public init(
+        state: WireEnum<LivestreamStatus.State>,
+        startedAt: Timestamp?,
+        endReason: WireEnum<LivestreamEndReason>? = nil,
+        outputs: [OutputResource]
+    ) {
         self.state = state
         self.startedAt = startedAt
         self.endReason = endReason
@@ -36,7 +43,7 @@ public struct WarningResource: Codable, Sendable, Hashable {
     /// `output_interrupted`, `output_failed`, `output_on_spare`, `output_on_main`, `spare_unreachable`,
     /// `spare_reachable`, `output_slow`, `output_keeps_up`, `stream_unsuitable`, `stream_suitable`,
     /// `rendition_stopped`, `rendition_resumed`, `last_output`, `idle_soon` or `max_duration_soon`.
-    public var reason: String
+    public var reason: WireEnum<LivestreamWarning.Reason>
     /// The message for people.
     public var message: String
     /// The name of the output; null for a warning about the livestream.
@@ -45,7 +52,13 @@ public struct WarningResource: Codable, Sendable, Hashable {
     @ExplicitNull public var secondsLeft: Int?
 
     /// Makes a warning.
-    public init(code: Int, reason: String, message: String, output: String?, secondsLeft: Int?) {
+    public init(
+        code: Int,
+        reason: WireEnum<LivestreamWarning.Reason>,
+        message: String,
+        output: String?,
+        secondsLeft: Int?
+    ) {
         self.code = code
         self.reason = reason
         self.message = message
@@ -65,14 +78,14 @@ public struct WarningResource: Codable, Sendable, Hashable {
 /// A room's playlist for the audience.
 public struct HLSResource: Codable, Sendable, Hashable {
     /// `HLS_STARTING`, `HLS_STARTED`, `HLS_PLAYABLE`, `HLS_STOPPING` or `HLS_STOPPED`.
-    public var state: String
+    public var state: WireEnum<HLSState>
     /// The time when it became playable; null before.
     @ExplicitNull public var startedAt: Timestamp?
     /// The playback URL; null before it is playable.
     @ExplicitNull public var playbackHLSURL: String?
 
     /// Makes a state.
-    public init(state: String, startedAt: Timestamp?, playbackHLSURL: String?) {
+    public init(state: WireEnum<HLSState>, startedAt: Timestamp?, playbackHLSURL: String?) {
         self.state = state
         self.startedAt = startedAt
         self.playbackHLSURL = playbackHLSURL
@@ -99,11 +112,5 @@ public struct EgressResource: Codable, Sendable, Hashable {
         self.broadcasting = broadcasting
         self.livestream = livestream
         self.hls = hls
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case broadcasting
-        case livestream
-        case hls
     }
 }

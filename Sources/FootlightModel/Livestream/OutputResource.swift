@@ -1,3 +1,5 @@
+public import Stage
+
 /// The status of one output.
 public struct OutputResource: Codable, Sendable, Hashable {
     /// The operator's name for the output.
@@ -7,7 +9,7 @@ public struct OutputResource: Codable, Sendable, Hashable {
     /// `****` and the last four characters.
     public var streamKey: String
     /// `connecting`, `connected`, `interrupted`, `failed` or `stopped`.
-    public var state: String
+    public var state: WireEnum<OutputStatus.State>
     /// Bytes sent to the target.
     public var bytesSent: UInt64
     /// Packets dropped because the target was too slow.
@@ -26,7 +28,7 @@ public struct OutputResource: Codable, Sendable, Hashable {
         name: String,
         url: String,
         streamKey: String,
-        state: String,
+        state: WireEnum<OutputStatus.State>,
         bytesSent: UInt64,
         droppedFrames: UInt64,
         reconnects: UInt64,
@@ -60,23 +62,17 @@ public struct OutputResource: Codable, Sendable, Hashable {
 public struct OutputFaultResource: Codable, Sendable, Hashable {
     /// `key_refused`, `application_refused`, `hung_up`, `certificate`, `invalid_address`, `forbidden_address`,
     /// `name_not_found`, `unreachable`, `timed_out`, `connection_lost`, `stalled` or `local`.
-    public var code: String
+    public var code: WireEnum<OutputFault.Code>
     /// The message for people.
     public var message: String
     /// `soon`, or `slow` when the configuration has to change first.
-    public var retry: String
+    public var retry: WireEnum<OutputFault.Retry>
 
     /// Makes a fault.
-    public init(code: String, message: String, retry: String) {
+    public init(code: WireEnum<OutputFault.Code>, message: String, retry: WireEnum<OutputFault.Retry>) {
         self.code = code
         self.message = message
         self.retry = retry
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case code
-        case message
-        case retry
     }
 }
 

@@ -1,9 +1,11 @@
+public import Stage
+
 /// The body of `POST /v1/rooms/{room}/livestream/start`.
 public struct StartLivestreamBody: Codable, Sendable, Hashable {
     /// The outputs; at least one.
     public var outputs: [OutputBody]
     /// `1080p`, `720p`, `480p` or `360p`; must match the room's program.
-    public var quality: String?
+    public var quality: WireEnum<ProgramQuality>?
     /// Must match the room's program.
     public var fps: Rate?
     /// Must match the room's program.
@@ -24,7 +26,7 @@ public struct StartLivestreamBody: Codable, Sendable, Hashable {
     /// Makes a body; what is left out is nil.
     public init(
         outputs: [OutputBody],
-        quality: String? = nil,
+        quality: WireEnum<ProgramQuality>? = nil,
         fps: Rate? = nil,
         width: Int? = nil,
         height: Int? = nil,
@@ -69,10 +71,6 @@ public struct StartHLSBody: Codable, Sendable, Hashable {
     public init(layout: LayoutBody? = nil) {
         self.layout = layout
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case layout
-    }
 }
 
 /// The actions that a room starts with its program.
@@ -86,10 +84,5 @@ public struct AutoStartBody: Codable, Sendable, Hashable {
     public init(livestream: StartLivestreamBody? = nil, hls: StartHLSBody? = nil) {
         self.livestream = livestream
         self.hls = hls
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case livestream
-        case hls
     }
 }

@@ -10,11 +10,6 @@ public struct LevelsResource: Codable, Sendable, Hashable {
         self.hosts = hosts
         self.program = program
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case hosts
-        case program
-    }
 }
 
 /// The current audio level of a host.

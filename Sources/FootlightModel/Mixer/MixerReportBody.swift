@@ -1,3 +1,5 @@
+public import Stage
+
 /// The body of `POST /v1/rooms/{room}/mixer/report`: a report of the room's mixer.
 public struct MixerReportBody: Codable, Sendable, Hashable {
     /// The hosts in the mix.
@@ -13,13 +15,6 @@ public struct MixerReportBody: Codable, Sendable, Hashable {
     public init(participants: [MixerReportEntry]) {
         self.participants = participants
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case participants
-        case load
-        case frames
-        case program
-    }
 }
 
 /// The mixer's report about one host.
@@ -29,7 +24,7 @@ public struct MixerReportEntry: Codable, Sendable, Hashable {
     /// dBFS, -127 for silence; null without a microphone.
     @ExplicitNull public var audioLevel: Double?
     /// The tracks whose media can be decoded: `mic`, `camera`, `screen`.
-    public var subscribed: [String]
+    public var subscribed: [WireEnum<TrackName>]
     /// The A/V sync of the host's media; absent if unknown.
     public var sync: SyncResource?
     /// The A/V sync of the host's screen, where `sync` belongs to its camera; absent otherwise.
@@ -43,7 +38,7 @@ public struct MixerReportEntry: Codable, Sendable, Hashable {
     public init(
         sid: String,
         audioLevel: Double?,
-        subscribed: [String],
+        subscribed: [WireEnum<TrackName>],
         sync: SyncResource? = nil,
         screenSync: SyncResource? = nil
     ) {
@@ -95,14 +90,6 @@ public struct MixerLoadResource: Codable, Sendable, Hashable {
         self.cores = cores
         self.renditions = renditions
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case level
-        case reason
-        case work
-        case cores
-        case renditions
-    }
 }
 
 /// The load of one rendition.
@@ -117,11 +104,6 @@ public struct RenditionLoadResource: Codable, Sendable, Hashable {
         self.name = name
         self.dropped = dropped
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case name
-        case dropped
-    }
 }
 
 /// Frame statistics of a program since its mixer started.
@@ -131,18 +113,12 @@ public struct MixerFramesResource: Codable, Sendable, Hashable {
     /// The total processing time in seconds.
     public var seconds: Double
     /// Lost frames by stage: `compose`, `encode`, `degrade`, `rendition`, `jump`.
-    public var lost: [String: Int]
+    public var lost: [WireEnum<MixerFrames.Loss>: Int]
 
     /// Creates statistics.
-    public init(counts: [Int], seconds: Double, lost: [String: Int]) {
+    public init(counts: [Int], seconds: Double, lost: [WireEnum<MixerFrames.Loss>: Int]) {
         self.counts = counts
         self.seconds = seconds
         self.lost = lost
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case counts
-        case seconds
-        case lost
     }
 }

@@ -1,3 +1,5 @@
+public import Stage
+
 /// The body of `POST /v1/rooms/{room}/participants`.
 public struct JoinBody: Codable, Sendable, Hashable {
     /// The identity, `[A-Za-z0-9_-]{1,64}`; the token's identity when omitted.
@@ -5,7 +7,7 @@ public struct JoinBody: Codable, Sendable, Hashable {
     /// The name on the tile; the identity when omitted.
     public var displayName: String?
     /// `SEND_AND_RECV`, `RECV_ONLY` or `SIGNALLING_ONLY`; the token's mode when omitted.
-    public var mode: String?
+    public var mode: WireEnum<ParticipantMode>?
     /// Application data for other clients, up to 4 KiB.
     public var metadata: [String: AnyJSON]?
     /// The image shown without video: `asset:NAME`, or an `http://` or `https://` URL.
@@ -21,7 +23,7 @@ public struct JoinBody: Codable, Sendable, Hashable {
     public init(
         identity: String? = nil,
         displayName: String? = nil,
-        mode: String? = nil,
+        mode: WireEnum<ParticipantMode>? = nil,
         metadata: [String: AnyJSON]? = nil,
         avatar: String? = nil,
         callSettings: CallSettingsBody? = nil,
@@ -138,7 +140,7 @@ public struct CallSettingsBody: Codable, Sendable, Hashable {
     /// Whether audio is played.
     public var audioOutputOn: Bool?
     /// `front` or `back`.
-    public var cameraPosition: String?
+    public var cameraPosition: WireEnum<CallSettings.CameraPosition>?
 
     /// Makes a body; what is left out is nil.
     public init(
@@ -146,7 +148,7 @@ public struct CallSettingsBody: Codable, Sendable, Hashable {
         videoOn: Bool? = nil,
         speakerOn: Bool? = nil,
         audioOutputOn: Bool? = nil,
-        cameraPosition: String? = nil
+        cameraPosition: WireEnum<CallSettings.CameraPosition>? = nil
     ) {
         self.audioOn = audioOn
         self.videoOn = videoOn
@@ -175,10 +177,16 @@ public struct CallSettingsResource: Codable, Sendable, Hashable {
     /// Whether audio is played.
     public var audioOutputOn: Bool
     /// `front` or `back`.
-    public var cameraPosition: String
+    public var cameraPosition: WireEnum<CallSettings.CameraPosition>
 
     /// Makes settings.
-    public init(audioOn: Bool, videoOn: Bool, speakerOn: Bool, audioOutputOn: Bool, cameraPosition: String) {
+    public init(
+        audioOn: Bool,
+        videoOn: Bool,
+        speakerOn: Bool,
+        audioOutputOn: Bool,
+        cameraPosition: WireEnum<CallSettings.CameraPosition>
+    ) {
         self.audioOn = audioOn
         self.videoOn = videoOn
         self.speakerOn = speakerOn
@@ -249,10 +257,6 @@ public struct IngestResource: Codable, Sendable, Hashable {
     /// Makes ingest addresses.
     public init(rtmp: RTMPIngestResource) {
         self.rtmp = rtmp
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case rtmp
     }
 }
 

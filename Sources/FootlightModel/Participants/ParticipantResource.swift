@@ -1,3 +1,5 @@
+public import Stage
+
 /// A participant.
 public struct ParticipantResource: Codable, Sendable, Hashable {
     /// `PA…`.
@@ -7,9 +9,9 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
     /// The name on the tile.
     public var displayName: String
     /// `SEND_AND_RECV`, `RECV_ONLY` or `SIGNALLING_ONLY`.
-    public var mode: String
+    public var mode: WireEnum<ParticipantMode>
     /// `connecting`, `connected`, `reconnecting` or `disconnected`.
-    public var status: String
+    public var status: WireEnum<ParticipantStatus>
     /// Whether a microphone track is published, subscribed and enabled.
     public var isMicOn: Bool
     /// Whether a camera track is published, subscribed and enabled.
@@ -29,7 +31,7 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
     /// In the order mic, camera, screen.
     public var tracks: [TrackResource]
     /// Tracks whose media is dropped, because the host has a session and did not publish them; absent without any.
-    public var discarded: [String]?
+    public var discarded: [WireEnum<TrackName>]?
     /// Application data for other clients.
     public var metadata: [String: AnyJSON]
     /// The image shown without video, `asset:NAME` or a URL; null without one.
@@ -52,8 +54,8 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
         sid: String,
         identity: String,
         displayName: String,
-        mode: String,
-        status: String,
+        mode: WireEnum<ParticipantMode>,
+        status: WireEnum<ParticipantStatus>,
         isMicOn: Bool,
         isCameraOn: Bool,
         isScreenSharing: Bool,
@@ -135,11 +137,6 @@ public struct ParticipantList: Codable, Sendable, Hashable {
         self.participants = participants
         self.meta = meta
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case participants
-        case meta
-    }
 }
 
 /// The body of `PATCH /v1/rooms/{room}/participants/{participant}`; omitted fields stay unchanged.
@@ -174,12 +171,12 @@ public struct PinResource: Codable, Sendable, Hashable {
     /// Whether a participant set it for its own view, and not an operator.
     public var isLocal: Bool
     /// `SHARE_AND_CAM`, `CAM` or `SHARE`.
-    public var pinType: String
+    public var pinType: WireEnum<PinType>
     /// The time of the pin.
     public var pinnedAt: Timestamp
 
     /// Makes a pin.
-    public init(isLocal: Bool, pinType: String, pinnedAt: Timestamp) {
+    public init(isLocal: Bool, pinType: WireEnum<PinType>, pinnedAt: Timestamp) {
         self.isLocal = isLocal
         self.pinType = pinType
         self.pinnedAt = pinnedAt
@@ -195,10 +192,10 @@ public struct PinResource: Codable, Sendable, Hashable {
 /// The body of `PUT /v1/rooms/{room}/participants/{participant}/pin`.
 public struct PinBody: Codable, Sendable, Hashable {
     /// `SHARE_AND_CAM`, `CAM` or `SHARE`; `SHARE_AND_CAM` when omitted.
-    public var pinType: String?
+    public var pinType: WireEnum<PinType>?
 
     /// Makes a body; what is left out is nil.
-    public init(pinType: String? = nil) {
+    public init(pinType: WireEnum<PinType>? = nil) {
         self.pinType = pinType
     }
 
@@ -210,15 +207,11 @@ public struct PinBody: Codable, Sendable, Hashable {
 /// The body of `POST /v1/rooms/{room}/participants/{participant}/mode`.
 public struct ModeBody: Codable, Sendable, Hashable {
     /// The new mode.
-    public var mode: String
+    public var mode: WireEnum<ParticipantMode>
 
     /// Makes a body.
-    public init(mode: String) {
+    public init(mode: WireEnum<ParticipantMode>) {
         self.mode = mode
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case mode
     }
 }
 
@@ -233,10 +226,5 @@ public struct ModeAnswer: Codable, Sendable, Hashable {
     public init(participant: ParticipantResource, ingest: IngestResource?) {
         self.participant = participant
         self.ingest = ingest
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case participant
-        case ingest
     }
 }

@@ -1,11 +1,13 @@
+public import Stage
+
 /// A track of a host.
 public struct TrackResource: Codable, Sendable, Hashable {
     /// `MT…`.
     public var sid: String
     /// `mic`, `camera` or `screen`.
-    public var name: String
+    public var name: WireEnum<TrackName>
     /// `audio` or `video`.
-    public var kind: String
+    public var kind: WireEnum<TrackKind>
     /// Whether the track is published.
     public var published: Bool
     /// Whether its media is part of the program.
@@ -13,7 +15,7 @@ public struct TrackResource: Codable, Sendable, Hashable {
     /// Whether the track is not muted.
     public var enabled: Bool
     /// `blocked`, `off`, `receivable`, `loading`, `playable` or `interrupted`.
-    public var mediaState: String
+    public var mediaState: WireEnum<MediaState>
     /// Pixels; null for audio and while unknown.
     @ExplicitNull public var width: Int?
     /// Pixels; null for audio and while unknown.
@@ -26,12 +28,12 @@ public struct TrackResource: Codable, Sendable, Hashable {
     /// Makes a track.
     public init(
         sid: String,
-        name: String,
-        kind: String,
+        name: WireEnum<TrackName>,
+        kind: WireEnum<TrackKind>,
         published: Bool,
         subscribed: Bool,
         enabled: Bool,
-        mediaState: String,
+        mediaState: WireEnum<MediaState>,
         width: Int?,
         height: Int?,
         fps: Double?,
@@ -68,19 +70,14 @@ public struct TrackResource: Codable, Sendable, Hashable {
 /// The body of `PUT /v1/rooms/{room}/participants/{participant}/tracks/{track}`.
 public struct PublishTrackBody: Codable, Sendable, Hashable {
     /// `audio` or `video`; the track's own when omitted.
-    public var kind: String?
+    public var kind: WireEnum<TrackKind>?
     /// Whether the track is not muted; true when omitted.
     public var enabled: Bool?
 
     /// Makes a body; what is left out is nil.
-    public init(kind: String? = nil, enabled: Bool? = nil) {
+    public init(kind: WireEnum<TrackKind>? = nil, enabled: Bool? = nil) {
         self.kind = kind
         self.enabled = enabled
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case kind
-        case enabled
     }
 }
 
@@ -92,9 +89,5 @@ public struct UpdateTrackBody: Codable, Sendable, Hashable {
     /// Makes a body.
     public init(enabled: Bool) {
         self.enabled = enabled
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case enabled
     }
 }

@@ -1,7 +1,9 @@
+public import Stage
+
 /// The status of a room's recording.
 public struct RecordingResource: Codable, Sendable, Hashable {
     /// `RECORDING_STARTING`, `RECORDING_STARTED`, `RECORDING_STOPPING` or `RECORDING_STOPPED`.
-    public var state: String
+    public var state: WireEnum<RecordingState>
     /// The id of the run; null when it never ran.
     @ExplicitNull public var run: String?
     /// The start time of its first file; null before.
@@ -15,7 +17,7 @@ public struct RecordingResource: Codable, Sendable, Hashable {
 
     /// Makes a description.
     public init(
-        state: String,
+        state: WireEnum<RecordingState>,
         run: String?,
         startedAt: Timestamp?,
         fileSID: String?,
@@ -53,7 +55,7 @@ public struct RecordedFileResource: Codable, Sendable, Hashable {
     /// The room's unique name.
     public var roomName: String
     /// `recording`, `completed`, `interrupted` or `failed`.
-    public var state: String
+    public var state: WireEnum<RecordedFile.State>
     /// The time of its first frame.
     public var startedAt: Timestamp
     /// The end time; null while it is written.
@@ -78,7 +80,7 @@ public struct RecordedFileResource: Codable, Sendable, Hashable {
         part: Int,
         roomSID: String,
         roomName: String,
-        state: String,
+        state: WireEnum<RecordedFile.State>,
         startedAt: Timestamp,
         endedAt: Timestamp?,
         duration: Double,

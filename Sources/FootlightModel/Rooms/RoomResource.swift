@@ -1,3 +1,5 @@
+public import Stage
+
 /// A room.
 public struct RoomResource: Codable, Sendable, Hashable {
     /// `RM…`.
@@ -5,9 +7,9 @@ public struct RoomResource: Codable, Sendable, Hashable {
     /// The name in addresses.
     public var uniqueName: String
     /// The type of call: `default`, `livestream`, `audio_room` or `private`; absent from gateways of earlier versions.
-    public var type: String?
+    public var type: WireEnum<RoomType>?
     /// `in-progress` or `completed`.
-    public var status: String
+    public var status: WireEnum<RoomStatus>
     /// Whether the program is hidden from the audience.
     public var backstage: Bool
     /// Whether the audience saw or heard a host at least once.
@@ -57,7 +59,7 @@ public struct RoomResource: Codable, Sendable, Hashable {
     public init(
         sid: String,
         uniqueName: String,
-        status: String,
+        status: WireEnum<RoomStatus>,
         backstage: Bool,
         wasOnAir: Bool = false,
         maxParticipants: Int,
@@ -144,11 +146,6 @@ public struct RoomList: Codable, Sendable, Hashable {
         self.rooms = rooms
         self.meta = meta
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case rooms
-        case meta
-    }
 }
 
 /// The counts of a room's participants and viewers.
@@ -188,7 +185,7 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
     public var uniqueName: String
     /// The type of call, which decides who may join, speak and stream: `default`, `livestream`, `audio_room` or
     /// `private`; `default` when omitted.
-    public var type: String?
+    public var type: WireEnum<RoomType>?
     /// The maximum number of participants, 1 to 10 000; 100 when omitted.
     public var maxParticipants: Int?
     /// The maximum number of hosts, 1 to 50; 12 when omitted.
@@ -220,7 +217,7 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
     /// Makes a body; what is left out is nil.
     public init(
         uniqueName: String,
-        type: String? = nil,
+        type: WireEnum<RoomType>? = nil,
         maxParticipants: Int? = nil,
         maxHosts: Int? = nil,
         maxAudience: Int? = nil,
@@ -272,15 +269,11 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
 /// The body of `POST /v1/rooms/{room}`.
 public struct UpdateRoomBody: Codable, Sendable, Hashable {
     /// `completed` ends the room.
-    public var status: String
+    public var status: WireEnum<RoomStatus>
 
     /// Creates a body.
-    public init(status: String) {
+    public init(status: WireEnum<RoomStatus>) {
         self.status = status
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case status
     }
 }
 

@@ -1,3 +1,5 @@
+public import Stage
+
 /// A revoked access token.
 public struct RevokedTokenResource: Codable, Sendable, Hashable {
     /// The token's id, or `sha256-` and its digest for a token without one.
@@ -5,7 +7,7 @@ public struct RevokedTokenResource: Codable, Sendable, Hashable {
     /// The token's identity; null where it was revoked by its id alone.
     @ExplicitNull public var identity: String?
     /// The token's role; null where it was revoked by its id alone.
-    @ExplicitNull public var role: String?
+    @ExplicitNull public var role: WireEnum<AccessRole>?
     /// The revocation time.
     public var revokedAt: Timestamp
     /// The name of the operator who revoked it.
@@ -17,7 +19,7 @@ public struct RevokedTokenResource: Codable, Sendable, Hashable {
     public init(
         jti: String,
         identity: String? = nil,
-        role: String? = nil,
+        role: WireEnum<AccessRole>? = nil,
         revokedAt: Timestamp,
         revokedBy: String,
         expiresAt: Timestamp

@@ -33,14 +33,4 @@ public struct LogReceiptResource: Codable, Sendable, Hashable {
         self.dropped = dropped
         self.repeated = repeated
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case taken
-        case ignored
-        case nameless
-        case malformed
-        case late
-        case dropped
-        case repeated
-    }
 }

@@ -1,3 +1,5 @@
+public import Stage
+
 /// One anonymous playback of a broadcast.
 public struct ViewerSessionResource: Codable, Sendable, Hashable {
     /// An id; not the session id that its player presents.
@@ -16,7 +18,7 @@ public struct ViewerSessionResource: Codable, Sendable, Hashable {
     /// The rebuffering time that its player reports.
     public var stalledSeconds: Double
     /// `sdk`, `rtmp`, `flv`, `hls` or `llhls`.
-    public var playback: String
+    public var playback: WireEnum<PlaybackProtocol>
     /// The latest rendition; empty for the program itself.
     public var rendition: String
     /// All played renditions, eight at most, in the order of their first use.
@@ -24,14 +26,14 @@ public struct ViewerSessionResource: Codable, Sendable, Hashable {
     /// Country or region, ISO codes; empty if unknown.
     public var region: String
     /// `web`, `ios`, `android`, `tv`, `tool` or `unknown`.
-    public var client: String
+    public var client: WireEnum<ClientClass>
     /// Changes of rendition or protocol.
     public var switches: Int
     /// The bytes sent: by a connection, known when it closes; by HLS its playlists, and the segments on a connection of
     /// its own.
     public var bytes: Int
     /// `left`, `timed_out`, `too_slow`, `room_ended` or `shutdown`; null while it lasts.
-    @ExplicitNull public var endReason: String?
+    @ExplicitNull public var endReason: WireEnum<AudienceEvent.CloseReason>?
 
     /// Creates a playback.
     public init(
@@ -41,14 +43,14 @@ public struct ViewerSessionResource: Codable, Sendable, Hashable {
         away: [AbsenceResource],
         watchTimeSeconds: Double,
         stalledSeconds: Double,
-        playback: String,
+        playback: WireEnum<PlaybackProtocol>,
         rendition: String,
         renditions: [String],
         region: String,
-        client: String,
+        client: WireEnum<ClientClass>,
         switches: Int,
         bytes: Int,
-        endReason: String?
+        endReason: WireEnum<AudienceEvent.CloseReason>?
     ) {
         self.id = id
         self.startedAt = startedAt
@@ -96,11 +98,6 @@ public struct AbsenceResource: Codable, Sendable, Hashable {
         self.from = from
         self.to = to
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case from
-        case to
-    }
 }
 
 /// The response of `GET /v1/rooms/{room}/viewership/sessions`.
@@ -114,10 +111,5 @@ public struct ViewerSessionList: Codable, Sendable, Hashable {
     public init(sessions: [ViewerSessionResource], meta: PageResource) {
         self.sessions = sessions
         self.meta = meta
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case sessions
-        case meta
     }
 }

@@ -1,3 +1,5 @@
+public import Stage
+
 /// The viewership of a room.
 public struct ViewershipResource: Codable, Sendable, Hashable {
     /// The room's unique name.
@@ -29,7 +31,7 @@ public struct ViewershipResource: Codable, Sendable, Hashable {
     /// Current playbacks including excluded and unverified ones.
     public var unfilteredViewers = 0
     /// Sessions and requests that never counted, by reason.
-    public var excluded: [String: Int] = [:]
+    public var excluded: [WireEnum<ExclusionReason>: Int] = [:]
     /// Changes of rendition or protocol.
     public var switches = 0
     /// The rebuffering time that players report.
@@ -92,20 +94,20 @@ public struct ViewershipResource: Codable, Sendable, Hashable {
 /// The number of viewers by category.
 public struct BreakdownResource: Codable, Sendable, Hashable {
     /// By `sdk`, `rtmp`, `flv`, `hls` and `llhls`; all keys are present.
-    public var byProtocol: [String: Int]
+    public var byProtocol: [WireEnum<PlaybackProtocol>: Int]
     /// By the name of the rendition; the empty name is the program itself.
     public var byRendition: [String: Int]
     /// By country, or country and region, in ISO codes; empty if unknown.
     public var byRegion: [String: Int]
     /// By `web`, `ios`, `android`, `tv`, `tool` and `unknown`.
-    public var byClient: [String: Int]
+    public var byClient: [WireEnum<ClientClass>: Int]
 
     /// Creates a breakdown.
     public init(
-        byProtocol: [String: Int],
+        byProtocol: [WireEnum<PlaybackProtocol>: Int],
         byRendition: [String: Int] = [:],
         byRegion: [String: Int] = [:],
-        byClient: [String: Int] = [:]
+        byClient: [WireEnum<ClientClass>: Int] = [:]
     ) {
         self.byProtocol = byProtocol
         self.byRendition = byRendition
@@ -139,13 +141,6 @@ public struct UniquesResource: Codable, Sendable, Hashable {
         self.estimated = estimated
         self.approximate = approximate
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case users
-        case devices
-        case estimated
-        case approximate
-    }
 }
 
 /// The response of `GET /v1/viewership`: all live rooms and their sum, at one moment.
@@ -159,10 +154,5 @@ public struct ViewershipTotalsResource: Codable, Sendable, Hashable {
     public init(total: ViewershipResource, rooms: [ViewershipResource]) {
         self.total = total
         self.rooms = rooms
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case total
-        case rooms
     }
 }

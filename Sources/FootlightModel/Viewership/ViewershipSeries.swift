@@ -1,3 +1,5 @@
+public import Stage
+
 /// The response of `GET /v1/rooms/{room}/viewership/timeseries`, and of `GET /v1/viewership/timeseries` for all rooms.
 public struct ViewershipSeries: Codable, Sendable, Hashable {
     /// The room's unique name; empty for all rooms.
@@ -5,12 +7,12 @@ public struct ViewershipSeries: Codable, Sendable, Hashable {
     /// The length of a step in seconds.
     public var step: Int
     /// `protocol`, `rendition`, `region` or `client`; null without grouping.
-    @ExplicitNull public var groupBy: String?
+    @ExplicitNull public var groupBy: WireEnum<ViewershipGrouping>?
     /// In order of time; steps without activity are omitted.
     public var points: [SeriesPointResource]
 
     /// Creates a series.
-    public init(room: String, step: Int, groupBy: String?, points: [SeriesPointResource]) {
+    public init(room: String, step: Int, groupBy: WireEnum<ViewershipGrouping>?, points: [SeriesPointResource]) {
         self.room = room
         self.step = step
         self.groupBy = groupBy

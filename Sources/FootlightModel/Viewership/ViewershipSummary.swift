@@ -1,3 +1,5 @@
+public import Stage
+
 /// The response of `GET /v1/rooms/{room}/viewership/summary`: one broadcast.
 public struct ViewershipSummary: Codable, Sendable, Hashable {
     /// The room's unique name.
@@ -13,7 +15,7 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
     public var peakViewers: Int
     /// The method of the peak: `live`, as counted at the time, from verification to the timeout; or `settled`, from the
     /// starts and ends of all playbacks.
-    public var peakKind: String
+    public var peakKind: WireEnum<PeakKind>
     /// The reason why the settled peak exceeds the live one; null if it does not.
     @ExplicitNull public var peakNote: String?
     /// The time of the peak; null before the first viewer.
@@ -48,7 +50,7 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
     /// not reporting; null without HLS viewers.
     @ExplicitNull public var coverage: Double?
     /// Sessions and requests that never counted, by reason.
-    public var excluded: [String: Int]
+    public var excluded: [WireEnum<ExclusionReason>: Int]
     /// Whether the broadcast is over and the numbers are final.
     public var settled: Bool
     /// By playback protocol.
@@ -67,7 +69,7 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
         self.endedAt = endedAt
         onAirSeconds = 0
         peakViewers = 0
-        peakKind = "live"
+        peakKind = .known(.live)
         peakNote = nil
         peakAt = nil
         livePeakViewers = 0
@@ -138,7 +140,7 @@ public struct ViewershipPeriod: Codable, Sendable, Hashable {
     public var peakViewers: Int
     /// The method of the peak: `live`, as counted at the time, from verification to the timeout; or `settled`, from the
     /// starts and ends of all playbacks.
-    public var peakKind: String
+    public var peakKind: WireEnum<PeakKind>
     /// The reason why the settled peak exceeds the live one; null if it does not.
     @ExplicitNull public var peakNote: String?
     /// The peak of concurrent viewers over all rooms as counted live.
@@ -185,7 +187,7 @@ public struct ViewershipPeriod: Codable, Sendable, Hashable {
         broadcasts = 0
         onAirSeconds = 0
         peakViewers = 0
-        peakKind = "live"
+        peakKind = .known(.live)
         peakNote = nil
         livePeakViewers = 0
         peakAt = nil
@@ -251,7 +253,7 @@ public struct ViewershipSliceResource: Codable, Sendable, Hashable {
     @ExplicitNull public var peakViewers: Int?
     /// The method of the peak: `live`, as counted at the time, from verification to the timeout; or `settled`, from the
     /// starts and ends of all playbacks.
-    public var peakKind: String
+    public var peakKind: WireEnum<PeakKind>
     /// The reason why the settled peak exceeds the live one; null if it does not.
     @ExplicitNull public var peakNote: String?
     /// The peak of concurrent viewers as counted live, once a second; null if unknown.
@@ -276,7 +278,7 @@ public struct ViewershipSliceResource: Codable, Sendable, Hashable {
         switches = 0
         uniques = nil
         peakViewers = nil
-        peakKind = "live"
+        peakKind = .known(.live)
         peakNote = nil
         livePeakViewers = nil
         averageViewers = 0
@@ -303,4 +305,12 @@ public struct ViewershipSliceResource: Codable, Sendable, Hashable {
         case stalledSeconds = "stalled_seconds"
         case rebufferRatio = "rebuffer_ratio"
     }
+}
+
+/// The method by which a peak of concurrent viewers was found.
+public enum PeakKind: String, Sendable, Hashable, CaseIterable {
+    /// Counted at the time, from verification to the timeout.
+    case live
+    /// Computed from the starts and ends of all playbacks.
+    case settled
 }

@@ -11,7 +11,7 @@ public struct WebhookDeliveryResource: Codable, Sendable, Hashable {
     /// The time of the event.
     public var at: Timestamp
     /// `pending`, `delivered` or `failed`.
-    public var state: String
+    public var state: WireEnum<WebhookDeliveryState>
     /// The number of attempts.
     public var tries: Int
     /// The latest attempts, the oldest first.
@@ -24,7 +24,7 @@ public struct WebhookDeliveryResource: Codable, Sendable, Hashable {
         type: String,
         room: String,
         at: Timestamp,
-        state: String,
+        state: WireEnum<WebhookDeliveryState>,
         tries: Int,
         attempts: [WebhookAttemptResource]
     ) {
@@ -49,14 +49,21 @@ public struct WebhookAttemptResource: Codable, Sendable, Hashable {
     public var duration: Double
     /// `delivered`, `refused`, `redirect`, `gone`, `timeout`, `closed`, `unreachable`, `name_not_found`, `tls` or
     /// `forbidden`.
-    public var outcome: String
+    public var outcome: WireEnum<WebhookAttemptOutcome>
     /// The HTTP status; null without a response.
     @ExplicitNull public var status: Int?
     /// The `Retry-After` of the response in seconds; null without one.
     @ExplicitNull public var retryAfter: Double?
 
     /// Creates a description.
-    public init(number: Int, at: Timestamp, duration: Double, outcome: String, status: Int?, retryAfter: Double?) {
+    public init(
+        number: Int,
+        at: Timestamp,
+        duration: Double,
+        outcome: WireEnum<WebhookAttemptOutcome>,
+        status: Int?,
+        retryAfter: Double?
+    ) {
         self.number = number
         self.at = at
         self.duration = duration

@@ -13,7 +13,7 @@ public struct WebhookResource: Codable, Sendable, Hashable {
     /// Whether messages are delivered.
     public var enabled: Bool
     /// The reason of the disabling: `operator`, `gone` after a 410, or `failing`; null while enabled.
-    @ExplicitNull public var disabledReason: String?
+    @ExplicitNull public var disabledReason: WireEnum<WebhookDisabledReason>?
     /// The signing secret: whole in the response that creates it, its last four characters in all others.
     public var secret: String
     /// The end of validity of the former secret; null without a rotation.

@@ -31,6 +31,10 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var fanOutTick = 66
     /// `fanout.viewers`: the most concurrent viewers; those served by a cache in front do not count.
     public var maximumViewers = 20_000
+    /// `fanout.direct_writes`: whether media is written to the sockets of RTMP and HTTP-FLV viewers directly.
+    ///
+    /// With false, it passes through the connections' pipelines, which costs more per viewer.
+    public var writesDirectly = true
     /// `outputs.allow_private`: whether operators' outputs may push to private and loopback addresses, on any port.
     public var allowsPrivateOutputs = false
     /// `assets.allow_private`: whether images and music that operators name by URL may come from private and loopback

@@ -165,6 +165,11 @@ struct Setting: Sendable {
             "Maximum viewers connected to this gateway at a time; those served by a cache in front do not count."
         ),
         .flag(
+            "fanout.direct_writes",
+            \.writesDirectly,
+            "Media is written to the sockets of RTMP and HTTP-FLV viewers directly, which costs less per viewer."
+        ),
+        .flag(
             "outputs.allow_private",
             \.allowsPrivateOutputs,
             "Operators' outputs may push to private and loopback addresses, on any port."

@@ -1,6 +1,7 @@
 import Foundation
 import FootlightModel
 import ServiceLifecycle
+import Stage
 import Synchronization
 
 #if canImport(FoundationNetworking)
@@ -121,9 +122,9 @@ public struct DemoShow: Sendable {
         while ContinuousClock.now < deadline {
             guard encoders.areRunning else { throw NotOnAir(reason: "ffmpeg, which plays the hosts, has ended") }
             let layout = try WireJSON.decode(LayoutResource.self, from: try await api.get("/rooms/\(room)/layout"))
-            let areHostsSeen = layout.tiles.count { $0.source == "camera" } == 2
+            let areHostsSeen = layout.tiles.count { $0.source == .camera } == 2
             let egress = try WireJSON.decode(EgressResource.self, from: try await api.get("/rooms/\(room)/egress"))
-            if areHostsSeen, egress.hls.state == "HLS_PLAYABLE" { return }
+            if areHostsSeen, egress.hls.state == .playable { return }
             try await Task.sleep(for: .milliseconds(250))
         }
         throw NotOnAir(reason: "the hosts were not in the program in time")

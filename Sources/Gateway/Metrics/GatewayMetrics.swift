@@ -1,5 +1,6 @@
 import Egress
 import FanOut
+import FootlightModel
 import Ingest
 import Media
 import RTMP
@@ -573,7 +574,7 @@ extension WebhookStatus {
                 name: "footlight_webhook_tries_total",
                 kind: .counter,
                 help: "Delivery attempts by outcome.",
-                samples: DeliveryOutcome.Kind.allCases.map {
+                samples: WebhookAttemptOutcome.allCases.map {
                     .init(labels: [.init(name: "outcome", value: $0.rawValue)], value: Double(tries[$0] ?? 0))
                 }
             ),

@@ -83,7 +83,7 @@ final class MixerReporter: Sendable {
 
     private func tick() {
         let report = read()
-        reportJump(report.frames?.lost[MixerFrames.Loss.jump.rawValue] ?? 0)
+        reportJump(report.frames?.lost[.known(.jump)] ?? 0)
         let (action, channel) = state.withLock { state -> (ReportThrottle.Action, (any Channel)?) in
             guard !state.isStopped else { return (.none, nil) }
             return (state.throttle.tick(report, now: .now()), state.channel)
@@ -365,7 +365,7 @@ extension MixerReportBody {
         report.frames = MixerFramesResource(
             counts: frames.counts,
             seconds: (frames.seconds * 1000).rounded() / 1000,
-            lost: Dictionary(uniqueKeysWithValues: frames.lost.map { ($0.key.rawValue, $0.value) })
+            lost: Dictionary(uniqueKeysWithValues: frames.lost.map { (.known($0.key), $0.value) })
         )
         return report
     }

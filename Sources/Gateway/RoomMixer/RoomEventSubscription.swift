@@ -63,7 +63,7 @@ private final class RoomEventsHandler: ChannelInboundHandler {
 
     private let source: RoomEventSubscription.Source
     private let continuation: AsyncThrowingStream<EventResource, any Error>.Continuation
-    private var parser = EventStreamParser()
+    private var parser = ServerSentEventParser()
 
     init(
         source: RoomEventSubscription.Source,
@@ -96,6 +96,9 @@ private final class RoomEventsHandler: ChannelInboundHandler {
                 }
                 continuation.yield(resource)
             }
+            guard parser.isOverLimit else { return }
+            continuation.finish(throwing: RoomEventSubscription.End.lost("an event was too long"))
+            context.close(promise: nil)
         case .end:
             continuation.finish(throwing: RoomEventSubscription.End.lost("the gateway ended the stream"))
             context.close(promise: nil)
@@ -119,52 +122,5 @@ private final class RoomEventsHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         continuation.finish(throwing: RoomEventSubscription.End.lost("\(error)"))
         context.close(promise: nil)
-    }
-}
-
-/// Parses a `text/event-stream` (WHATWG HTML, 9.2) incrementally.
-struct EventStreamParser {
-    struct Event: Equatable {
-        var name = ""
-        var data = ""
-        var id = ""
-    }
-
-    /// The length in bytes beyond which a line is truncated.
-    private static let longestLine = 4 << 20
-
-    private var line: [UInt8] = []
-    private var event = Event()
-
-    /// Parses bytes and returns the events that they complete.
-    mutating func parse(_ bytes: some Sequence<UInt8>) -> [Event] {
-        var events: [Event] = []
-        for byte in bytes {
-            guard byte == UInt8(ascii: "\n") else {
-                if line.count < Self.longestLine { line.append(byte) }
-                continue
-            }
-            if line.last == UInt8(ascii: "\r") { line.removeLast() }
-            if let complete = parseLine(String(decoding: line, as: UTF8.self)) { events.append(complete) }
-            line.removeAll(keepingCapacity: true)
-        }
-        return events
-    }
-
-    private mutating func parseLine(_ line: String) -> Event? {
-        guard !line.isEmpty else {
-            defer { event = Event() }
-            return event.data.isEmpty && event.name.isEmpty ? nil : event
-        }
-        guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else { return nil }
-        var value = line[line.index(after: colon)...]
-        if value.hasPrefix(" ") { value.removeFirst() }
-        switch line[..<colon] {
-        case "event": event.name = String(value)
-        case "id": event.id = String(value)
-        case "data": event.data += event.data.isEmpty ? String(value) : "\n" + value
-        default: break
-        }
-        return nil
     }
 }

@@ -48,7 +48,7 @@ struct RoomMirror: Equatable {
     mutating func apply(_ event: EventResource) {
         defer { updateWasOnAir() }
         if let room = event.room { apply(room) }
-        switch StageEvent.Name(rawValue: event.type) {
+        switch event.type.value {
         case .roomSnapshot:
             program = event.room?.program
             hosts = (event.participants ?? []).filter(\.isHost)
@@ -113,8 +113,8 @@ struct RoomMirror: Equatable {
             lostCameras.remove(participant.sid)
             return
         }
-        guard event.track?.name == TrackName.camera.rawValue else { return }
-        if event.reason == UnpublishReason.ended.rawValue {
+        guard event.track?.name == .camera else { return }
+        if event.reason(as: UnpublishReason.self) == .ended {
             lostCameras.insert(participant.sid)
         } else {
             lostCameras.remove(participant.sid)
@@ -183,7 +183,7 @@ struct RoomMirror: Equatable {
                 let screen = signal(host, .screen)
                 let subscribed = host.tracks.filter { track in
                     guard track.enabled else { return track.subscribed }
-                    return switch TrackName(rawValue: track.name) {
+                    return switch track.name.value {
                     case .mic: camera?.hasAudio ?? false
                     case .camera: camera?.hasVideo ?? false
                     case .screen: screen?.hasVideo ?? false
@@ -202,10 +202,10 @@ struct RoomMirror: Equatable {
 }
 
 extension ParticipantResource {
-    fileprivate var isHost: Bool { mode == ParticipantMode.sendAndReceive.rawValue }
+    fileprivate var isHost: Bool { mode == .sendAndReceive }
 
     fileprivate func track(_ name: TrackName) -> TrackResource? {
-        tracks.first { $0.name == name.rawValue && $0.published }
+        tracks.first { $0.name == name && $0.published }
     }
 
     /// Returns whether the track is published and enabled.
@@ -252,7 +252,7 @@ extension RoomMirror {
 
     /// Returns the source of a tile; nil if its name is unknown.
     private func source(of tile: TileResource, host: ParticipantResource) -> Tile.Source? {
-        guard let source = Tile.Source(rawValue: tile.source) else { return nil }
+        guard let source = tile.source.value else { return nil }
         if source == .screen, host.isEnabled(.screen) { return .screen }
         return isCameraVisible(host) ? .camera : .placeholder
     }
@@ -287,7 +287,7 @@ extension RoomMirror {
     }
 
     private var colours: SceneColours {
-        var colours = settings?.theme == LayoutSettings.Theme.light.rawValue ? SceneColours.light : .dark
+        var colours = settings?.theme == .light ? SceneColours.light : .dark
         if let colour = settings?.background?.colour.flatMap(YUVColour.init(hexadecimal:)) {
             colours.background = colour
         }
@@ -300,7 +300,7 @@ extension RoomMirror {
             showsNames: settings.overlays.name,
             showsMicrophones: settings.overlays.mic,
             background: settings.background?.image,
-            logo: settings.logo.map(Logo.init),
+            logo: settings.logo.flatMap(Logo.init),
             lowerThird: settings.lowerThird.map { LowerThird(title: $0.title, subtitle: $0.subtitle) },
             ticker: settings.ticker.map { Ticker(text: $0.text, speed: $0.speed ?? Ticker(text: "").speed) }
         )
@@ -311,8 +311,8 @@ extension RoomMirror {
         for host in hosts {
             if host.sound.gainDB != 0 { scene.gains[host.sid] = host.sound.gainDB }
             if host.sound.returnFeed { scene.returns.insert(host.sid) }
-            let isPinned = host.pin != nil && (audioSettings.duck == "pinned" || audioSettings.duck == "both")
-            let isFirst = host.sound.priority && (audioSettings.duck == "priority" || audioSettings.duck == "both")
+            let isPinned = host.pin != nil && (audioSettings.duck == .pinned || audioSettings.duck == .both)
+            let isFirst = host.sound.priority && (audioSettings.duck == .priority || audioSettings.duck == .both)
             if isPinned || isFirst { scene.duckUnder.insert(host.sid) }
         }
         return scene
@@ -320,15 +320,16 @@ extension RoomMirror {
 }
 
 extension Logo {
-    /// Reads a logo of the layout; missing values have defaults.
-    fileprivate init(_ resource: LogoResource) {
-        let corner: Corner =
-            switch resource.position {
-            case "top_left": .topLeft
-            case "bottom_left": .bottomLeft
-            case "bottom_right": .bottomRight
-            default: .topRight
-            }
+    /// Reads a logo of the layout; missing values have defaults, and nil is returned for an unknown corner.
+    fileprivate init?(_ resource: LogoResource) {
+        let corner: Corner
+        switch resource.position {
+        case .known(.topLeft): corner = .topLeft
+        case .known(.topRight), nil: corner = .topRight
+        case .known(.bottomLeft): corner = .bottomLeft
+        case .known(.bottomRight): corner = .bottomRight
+        case .unknown: return nil
+        }
         self.init(asset: resource.image, corner: corner)
         opacity = resource.opacity ?? opacity
         height = resource.height ?? height
@@ -348,7 +349,7 @@ extension YUVColour {
 extension Tile {
     /// Reads a tile with the given source; nil if its scale mode is unknown.
     fileprivate init?(_ resource: TileResource, source: Source?) {
-        guard let source, let scaleMode = ScaleMode(rawValue: resource.scaleMode) else { return nil }
+        guard let source, let scaleMode = resource.scaleMode.value else { return nil }
         let publishSource: PublishSource = source == .screen ? .screen : .camera
         self.init(
             position: resource.position,

@@ -4,6 +4,7 @@ import Glibc
 import Logging
 import Media
 import NIOCore
+import Stage
 
 /// Starts mixer processes from this program's executable, each with a token for its room and epoch.
 struct MixerLauncher: Sendable {

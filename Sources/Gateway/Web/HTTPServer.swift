@@ -5,7 +5,6 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
-import NIOHTTPTypesHTTP1
 import NIOPosix
 import RTMP
 import ServiceLifecycle
@@ -209,6 +208,6 @@ extension ChannelPipeline.SynchronousOperations {
         // A decoder that has consumed its input buffers at most one field.
         let bufferLimit = 2 * headerLimit
         try addHandlers([HTTPResponseEncoder(), ByteToMessageHandler(decoder, maximumBufferSize: bufferLimit)])
-        try addHandlers([HTTP1ToHTTPServerCodec(secure: false), RequestLimitHandler(limits: limits)])
+        try addHandlers([HTTPServerCodec(), RequestLimitHandler(limits: limits)])
     }
 }

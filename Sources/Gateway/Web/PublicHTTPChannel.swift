@@ -6,7 +6,6 @@ import Media
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
-import NIOHTTPTypesHTTP1
 
 /// A connection of the public HTTP port: media is served on the event loop, and the server for other requests is added
 /// on demand.
@@ -19,6 +18,9 @@ struct PublicHTTPChannel: ServerChildChannel, HTTPChannelHandler {
         /// The server; nil if the connection ends or becomes a stream without one.
         let server: EventLoopFuture<LazyServerHandler.Server?>
     }
+
+    /// The pending bytes above which a connection is not writable, and below which it is writable again.
+    private static let writeBufferWaterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 << 10, high: 128 << 10)
 
     let responder: Responder
     let service: MediaService
@@ -43,6 +45,9 @@ struct PublicHTTPChannel: ServerChildChannel, HTTPChannelHandler {
                 .recvAllocator,
                 value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 65_536)
             )
+            // With the default of 64 KiB, a usual part makes the channel unwritable from its write to its flush, and each
+            // change passes through the whole pipeline.
+            try channel.syncOptions?.setOption(.writeBufferWaterMark, value: Self.writeBufferWaterMark)
             let pipeline = channel.pipeline.syncOperations
             let media = MediaHTTPHandler(service: service, place: place, isForMixers: isForMixers)
             try pipeline.addHTTPServer(headerLimit: headerLimit, limits: service.limits)
@@ -134,7 +139,7 @@ final class LazyServerHandler: ChannelInboundHandler, RemovableChannelHandler {
         handlers.removeHandler(context: decoder).assumeIsolated().whenSuccess {
             let rest = [
                 try? handlers.context(handlerType: HTTPResponseEncoder.self),
-                try? handlers.context(handlerType: HTTP1ToHTTPServerCodec.self),
+                try? handlers.context(handlerType: HTTPServerCodec.self),
                 try? handlers.context(handlerType: RequestLimitHandler.self),
                 try? handlers.context(handlerType: MediaHTTPHandler.self),
                 try? handlers.context(handlerType: LazyServerHandler.self),

@@ -3,8 +3,8 @@ public import NIOCore
 /// Reads a header bit by bit, most significant bit first.
 ///
 /// Inside a NAL unit it skips the emulation prevention bytes (ITU-T H.264 7.3.1: the 3 in `00 00 03`), so the caller
-/// reads the raw byte sequence. Every read checks the end, and no code is longer than 32 bits, so damaged data causes an
-/// error and never an endless loop.
+/// reads the raw byte sequence. Every read checks the end, and no code is longer than 32 bits, so damaged data causes
+/// an error and never an endless loop.
 public struct BitReader: Sendable {
     private let bytes: ByteBuffer
     private let skipsEmulationPrevention: Bool

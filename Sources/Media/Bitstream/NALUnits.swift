@@ -120,8 +120,8 @@ public struct NALUnit: Sendable, Equatable {
 extension NALUnits {
     /// Whether `payload` is a byte stream with start codes rather than length-prefixed units.
     ///
-    /// The first bytes alone do not decide: `00 00 01 2C` is also the length 300. A payload that begins like a start code
-    /// but is also a well-formed sequence of lengths counts as length-prefixed.
+    /// The first bytes alone do not decide: `00 00 01 2C` is also the length 300. A payload that begins like a start
+    /// code but is also a well-formed sequence of lengths counts as length-prefixed.
     public static func isAnnexB(_ payload: ByteBuffer, lengthSize: Int = 4) -> Bool {
         guard let prefix = payload.getBytes(at: payload.readerIndex, length: Swift.min(4, payload.readableBytes)) else {
             return false

@@ -12,7 +12,7 @@ public struct RateLimiter<Client: Hashable & Sendable>: Sendable {
     private let capacity: Int
     private var debts: [Client: Debt] = [:]
 
-    /// Makes a limiter without clients.
+    /// Creates a limiter without clients.
     ///
     /// - Parameters:
     ///   - perSecond: Sustained requests per second of a client.
@@ -40,6 +40,29 @@ public struct RateLimiter<Client: Hashable & Sendable>: Sendable {
         if debts[client] == nil, debts.count >= capacity { evict(now: now) }
         debts[client] = Debt(requests: debt + 1, at: now)
         return true
+    }
+
+    /// Counts a request that has been made already, and returns whether it was within the limit.
+    ///
+    /// A client over the limit stays there for as long as it goes on, but owes no more than one request above the burst.
+    public mutating func chargeRequest(to client: Client, now: MonotonicTime) -> Bool {
+        let debt = debts[client].map { requests($0, now: now) } ?? 0
+        if debts[client] == nil, debts.count >= capacity { evict(now: now) }
+        debts[client] = Debt(requests: min(debt, burst) + 1, at: now)
+        return debt + 1 <= burst
+    }
+
+    /// Takes back a request, so that it costs nothing.
+    public mutating func refundRequest(to client: Client, now: MonotonicTime) {
+        guard let debt = debts[client] else { return }
+        let left = requests(debt, now: now) - 1
+        debts[client] = left > 0 ? Debt(requests: left, at: now) : nil
+    }
+
+    /// Returns the seconds after which the limiter allows one more request of the client, if it makes none before.
+    public func delay(of client: Client, now: MonotonicTime) -> Double {
+        guard let debt = debts[client] else { return 0 }
+        return max(0, (requests(debt, now: now) + 1 - burst) / perSecond)
     }
 
     /// Evicts the clients without debt, then the half with the smallest debts.

@@ -36,9 +36,12 @@ extension PageSite {
             guard origin.isSameOrigin else { return PageResponse.text(.forbidden) }
             let account = account(request.headers, context.peer) ?? "unknown"
             let now = clock.now
-            if let seconds = attempts.with({ $0.consume(from: account, now: now) }) {
+            let delay = attempts.with { attempts in
+                attempts.allowsRequest(from: account, now: now) ? nil : attempts.delay(of: account, now: now)
+            }
+            if let delay {
                 var response = PageResponse.text(.tooManyRequests)
-                response.headers[.retryAfter] = String(seconds)
+                response.headers[.retryAfter] = String(max(1, Int(delay.rounded(.up))))
                 return response
             }
             guard let token = await Self.offeredToken(request), let user = await verify(token) else {
@@ -48,7 +51,7 @@ extension PageSite {
                 }
                 return PageResponse.text(.unauthorized)
             }
-            attempts.with { $0.refund(to: account, now: now) }
+            attempts.with { $0.refundRequest(to: account, now: now) }
             let secret = sessions.with { sessions in
                 // A new login replaces the former session.
                 if let former = SessionCookie.secret(in: request) { sessions.close(former) }

@@ -8,7 +8,7 @@ public struct Tile: Sendable, Hashable, Codable {
     }
 
     /// The fit of a frame in its tile.
-    public enum ScaleMode: String, Sendable, Hashable, Codable {
+    public enum ScaleMode: String, Sendable, Hashable, Codable, CaseIterable {
         /// The frame covers the tile and is cropped.
         case fill
         /// The whole frame is visible; the rest of the tile is black.

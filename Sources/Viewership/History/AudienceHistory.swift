@@ -1,3 +1,5 @@
+public import Stage
+
 /// Reads the settled history: what was counted, by minute and by session.
 public protocol AudienceHistory: Sendable {
     /// Returns the broadcasts of a room, the latest first.
@@ -17,7 +19,7 @@ public protocol AudienceHistory: Sendable {
         from: Int64,
         to: Int64,
         step: Int64,
-        grouping: ViewershipTimeline.Grouping?,
+        grouping: ViewershipGrouping?,
         limit: Int
     ) async throws -> [MinuteRow]
     /// Returns the time on air of any program from minute `from` to before `to`, and the concurrent peak over all

@@ -1,3 +1,5 @@
+public import Stage
+
 /// A broadcast of a room with its totals; times are milliseconds since 1970.
 public struct BroadcastRow: Sendable, Equatable {
     /// The identifier of the broadcast; later broadcasts have higher numbers.

@@ -1,3 +1,5 @@
+import Stage
+
 /// The source of a viewer's region, in ascending order of trust.
 enum RegionSource: UInt8, Comparable {
     case unknown
@@ -28,22 +30,4 @@ struct ClientIdentity {
     var client = ClientClass.unknown
     /// The reason why the client never counts.
     var exclusion: ExclusionReason?
-}
-
-/// The reason why a playback request or session does not count.
-public enum ExclusionReason: String, Sendable, Hashable, CaseIterable {
-    /// A HEAD request.
-    case head
-    /// The token of a relay, a monitor or a thumbnail generator.
-    case role
-    /// A prefetch by a browser.
-    case prefetch
-    /// The user agent of a crawler or link previewer.
-    case agent
-    /// A session that ended before it qualified.
-    case unqualified
-    /// A session beyond the limit of a viewer or an address.
-    case surplus
-    /// A session that requested playlists but no media.
-    case noMedia = "no_media"
 }

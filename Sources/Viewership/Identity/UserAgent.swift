@@ -1,3 +1,5 @@
+import Stage
+
 /// Classifies a user agent: the class of player, and whether it is excluded.
 struct UserAgent {
     private static let tools = WordIndex([
@@ -42,15 +44,4 @@ struct UserAgent {
                 .unknown
             }
     }
-}
-
-/// The class of a player.
-public enum ClientClass: String, Sendable, Hashable, CaseIterable, Codable {
-    case web
-    case ios
-    case android
-    case tv
-    /// A library or command-line tool: Lavf, VLC, curl. It counts.
-    case tool
-    case unknown
 }

@@ -1,4 +1,4 @@
-import Stage
+public import Stage
 
 /// The sums of all viewers and of each group.
 public struct AudienceSlices: Sendable {
@@ -42,7 +42,7 @@ public struct AudienceSlices: Sendable {
     }
 
     /// Returns the groups of a grouping, by name.
-    public subscript(grouping: ViewershipTimeline.Grouping) -> [String: Slice] {
+    public subscript(grouping: ViewershipGrouping) -> [String: Slice] {
         var groups: [String: Slice] = [:]
         for (group, slice) in slices where group.grouping == grouping { groups[group.name] = slice }
         return groups
@@ -86,12 +86,12 @@ extension AudienceSlices.Slice {
 /// A group of viewers with the same value of one dimension.
 public struct ViewerGroup: Sendable, Hashable {
     /// The dimension.
-    public var grouping: ViewershipTimeline.Grouping
+    public var grouping: ViewershipGrouping
     /// The value, such as `hls` or `DE`; empty when unknown.
     public var name: String
 
     /// Creates a group.
-    public init(_ grouping: ViewershipTimeline.Grouping, _ name: String) {
+    public init(_ grouping: ViewershipGrouping, _ name: String) {
         self.grouping = grouping
         self.name = name
     }
@@ -100,7 +100,7 @@ public struct ViewerGroup: Sendable, Hashable {
 extension Dimensions {
     /// The groups that a viewer in this cell belongs to, one per grouping.
     public var groups: [ViewerGroup] {
-        ViewershipTimeline.Grouping.allCases.map { ViewerGroup($0, $0.group(of: self)) }
+        ViewershipGrouping.allCases.map { ViewerGroup($0, $0.group(of: self)) }
     }
 }
 

@@ -1,25 +1,7 @@
-import Stage
+public import Stage
 
 /// Viewers over time in steps of whole minutes, computed from the history.
 public struct ViewershipTimeline: Sendable {
-    /// The dimension of a grouping.
-    public enum Grouping: String, Sendable, CaseIterable {
-        case playback = "protocol"
-        case rendition
-        case region
-        case client
-
-        /// Returns the name of the group that a cell belongs to.
-        public func group(of dimensions: Dimensions) -> String {
-            switch self {
-            case .playback: dimensions.playback.rawValue
-            case .rendition: dimensions.rendition
-            case .region: dimensions.region
-            case .client: dimensions.client.rawValue
-            }
-        }
-    }
-
     /// One step of one group.
     public struct Point: Sendable, Equatable {
         /// The start of the step, in milliseconds since 1970.
@@ -53,7 +35,7 @@ public struct ViewershipTimeline: Sendable {
     /// - Parameters:
     ///   - step: The length of a step, in minutes.
     ///   - from: The start of the first step, in minutes since 1970.
-    public init(_ rows: [MinuteRow], from: Int64, step: Int64, grouping: Grouping?) {
+    public init(_ rows: [MinuteRow], from: Int64, step: Int64, grouping: ViewershipGrouping?) {
         var points: [Key: Point] = [:]
         for row in rows where row.key.minute >= from {
             let group = row.key.dimensions.flatMap { dimensions in grouping.map { $0.group(of: dimensions) } }
@@ -81,5 +63,17 @@ extension ViewershipTimeline.Point {
         stalled += row.stalled
         startup += row.startup
         startups += row.startups
+    }
+}
+
+extension ViewershipGrouping {
+    /// Returns the name of the group that a cell belongs to.
+    public func group(of dimensions: Dimensions) -> String {
+        switch self {
+        case .playback: dimensions.playback.rawValue
+        case .rendition: dimensions.rendition
+        case .region: dimensions.region
+        case .client: dimensions.client.rawValue
+        }
     }
 }

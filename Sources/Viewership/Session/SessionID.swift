@@ -1,3 +1,5 @@
+import Stage
+
 /// The authenticated id of a viewer session.
 ///
 /// 24 bytes, big-endian: key version (1), shard (1), second of issue since 1970 (4), hash of the room's name (4), nonce

@@ -1,4 +1,5 @@
 import Crypto
+import Stage
 
 /// The keys in force: the current one signs, the previous one still verifies during a rotation.
 public struct SessionKeys: Sendable {

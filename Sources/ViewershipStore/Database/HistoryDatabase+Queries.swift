@@ -179,10 +179,10 @@ extension HistoryDatabase {
         from: Int64,
         to: Int64,
         step: Int64,
-        grouping: ViewershipTimeline.Grouping?,
+        grouping: ViewershipGrouping?,
         limit: Int
     ) throws(StoreFault) -> [MinuteRow] {
-        func column(_ name: ViewershipTimeline.Grouping, or other: String) -> String {
+        func column(_ name: ViewershipGrouping, or other: String) -> String {
             grouping == name ? name.rawValue : other
         }
         // The total over all rooms has its own rows, because peaks of rooms cannot be summed.
@@ -302,7 +302,7 @@ extension HistoryDatabase {
                 arguments: scope.arguments
             )
             while let row = try peaks.next() {
-                guard let grouping = ViewershipTimeline.Grouping(rawValue: try row.decode(forColumn: "grouping"))
+                guard let grouping = ViewershipGrouping(rawValue: try row.decode(forColumn: "grouping"))
                 else { continue }
                 let group = ViewerGroup(grouping, try row.decode(forColumn: "name"))
                 groups[group, default: GroupFigures()].peak = try row.number("most")

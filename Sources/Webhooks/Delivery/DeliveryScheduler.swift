@@ -1,3 +1,5 @@
+import FootlightModel
+
 /// Decides when the next message is sent to one endpoint, and what a failure means; performs no I/O.
 ///
 /// Messages are sent one at a time and in order: while the oldest one fails, the others wait. The delay grows with each
@@ -22,7 +24,7 @@ struct DeliveryScheduler: Sendable, Equatable {
         /// The endpoint rejects the message; the next one is sent.
         case givenUp
         /// The endpoint is disabled, and all pending deliveries are given up.
-        case disable(WebhookEndpoint.DisabledReason)
+        case disable(WebhookDisabledReason)
     }
 
     let schedule: RetrySchedule

@@ -1,3 +1,4 @@
+import FootlightModel
 public import Foundation
 import SQLiteStore
 import Synchronization

@@ -1,3 +1,4 @@
+import FootlightModel
 import Foundation
 import Logging
 import SQLiteStore
@@ -135,7 +136,7 @@ extension WebhookDispatcher {
         }
         guard let (endpoint, verdict) = decided else { return }
         logOutcome(verdict, of: endpoint, after: attempt)
-        let record: DeliveryRecord.State =
+        let record: WebhookDeliveryState =
             switch verdict {
             case .delivered: .delivered
             case .again: .pending

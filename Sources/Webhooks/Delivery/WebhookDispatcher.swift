@@ -1,3 +1,4 @@
+public import FootlightModel
 import Foundation
 public import Logging
 public import NIOCore
@@ -18,7 +19,7 @@ public final class WebhookDispatcher: Sendable {
         /// Whether a write of the incoming events is scheduled.
         var isWriting = false
         var writeFailures = 0
-        var tries: [DeliveryOutcome.Kind: Int] = [:]
+        var tries: [WebhookAttemptOutcome: Int] = [:]
         var dropped = 0
         var onEndpointDisabled: (@Sendable (WebhookEndpoint) -> Void)?
     }
@@ -178,7 +179,7 @@ public struct WebhookStatus: Sendable, Hashable {
     /// Pending deliveries.
     public var pending = 0
     /// Attempts since the start, by outcome.
-    public var tries: [DeliveryOutcome.Kind: Int] = [:]
+    public var tries: [WebhookAttemptOutcome: Int] = [:]
     /// Deliveries dropped since the start because too many were pending or the message was too large.
     public var dropped = 0
     /// Failed transactions since the start.

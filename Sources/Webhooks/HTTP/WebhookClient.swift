@@ -1,3 +1,4 @@
+import FootlightModel
 import Foundation
 import NIOCore
 import NIOHTTP1

@@ -1,14 +1,7 @@
+public import FootlightModel
+
 /// The delivery of one event to one endpoint.
 public struct DeliveryRecord: Sendable, Hashable {
-    /// The state of a delivery.
-    public enum State: String, Sendable, Hashable {
-        /// Not delivered yet.
-        case pending
-        case delivered
-        /// Given up: the message was rejected, or the endpoint was disabled.
-        case failed
-    }
-
     /// The sequence number of the event, which increases over restarts.
     public var sequence: Int64
     /// The message id, the same for each attempt, by which the receiver detects repetitions.
@@ -20,7 +13,7 @@ public struct DeliveryRecord: Sendable, Hashable {
     /// The time of the event, in seconds since 1970.
     public var at: Double
     /// The state.
-    public var state: State
+    public var state: WebhookDeliveryState
     /// The number of attempts.
     public var tries: Int
     /// The latest attempts, oldest first.
@@ -41,39 +34,15 @@ public struct DeliveryAttempt: Sendable, Hashable {
 
 /// The outcome of a delivery attempt.
 public struct DeliveryOutcome: Sendable, Hashable {
-    /// The kinds of outcome; the raw values are part of the API.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// 2xx: the message was accepted.
-        case delivered
-        /// Any other status.
-        case refused
-        /// 3xx; redirects are not followed.
-        case redirect
-        /// 410: the endpoint accepts no more messages.
-        case gone
-        /// No complete response before the deadline.
-        case timeout
-        /// The connection was closed without a response.
-        case closed
-        /// The connection could not be established.
-        case unreachable
-        /// The host name has no address.
-        case nameNotFound = "name_not_found"
-        /// TLS failed: the certificate is for another name or not trusted.
-        case tls
-        /// The address may not be connected to.
-        case forbidden
-    }
-
     /// The kind of outcome.
-    public var kind: Kind
+    public var kind: WebhookAttemptOutcome
     /// The HTTP status; nil without a response.
     public var status: Int?
     /// The delay requested by the endpoint, in seconds; nil if none.
     public var retryAfter: Double?
 
     /// Creates an outcome without a response.
-    public init(_ kind: Kind) {
+    public init(_ kind: WebhookAttemptOutcome) {
         self.kind = kind
     }
 

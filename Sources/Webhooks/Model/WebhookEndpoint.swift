@@ -1,15 +1,7 @@
+public import FootlightModel
+
 /// A webhook endpoint: its URL, filter, secrets and delivery state.
 public struct WebhookEndpoint: Sendable, Hashable {
-    /// The reason why an endpoint is disabled.
-    public enum DisabledReason: String, Sendable, Hashable {
-        /// An operator disabled it.
-        case byOperator = "operator"
-        /// The endpoint answered 410.
-        case gone
-        /// All attempts failed for the maximum time.
-        case failing
-    }
-
     /// The id: `WH` and 32 hexadecimal digits.
     public let id: String
     /// The URL to post to.
@@ -23,7 +15,7 @@ public struct WebhookEndpoint: Sendable, Hashable {
     /// The former secret, which also signs for a limited time; nil without a rotation.
     public var former: FormerSecret?
     /// Why the endpoint is disabled; nil if it is enabled.
-    public var disabled: DisabledReason?
+    public var disabled: WebhookDisabledReason?
     /// The time of creation, in seconds since 1970.
     public var createdAt: Double
     /// The time of the last change or of disabling, in seconds since 1970.

@@ -1,3 +1,4 @@
+import FootlightModel
 import Foundation
 import GRDB
 import SQLiteStore
@@ -153,7 +154,7 @@ extension WebhookEndpoint {
         let former = try row.decode(String?.self, forColumn: "former_secret").flatMap { WebhookSecret($0) }
         let until = try row.decode(Double?.self, forColumn: "former_until")
         if let former, let until { self.former = FormerSecret(secret: former, until: until) }
-        disabled = try row.decode(String?.self, forColumn: "disabled").flatMap { DisabledReason(rawValue: $0) }
+        disabled = try row.decode(String?.self, forColumn: "disabled").flatMap { WebhookDisabledReason(rawValue: $0) }
         createdAt = try row.decode(forColumn: "created_at")
         updatedAt = try row.decode(forColumn: "updated_at")
         health.failures = try row.count("failures")
@@ -243,7 +244,7 @@ extension OutboxDatabase {
     func settle(
         _ sequence: Int64,
         of endpoint: WebhookEndpoint,
-        as state: DeliveryRecord.State,
+        as state: WebhookDeliveryState,
         after attempt: DeliveryAttempt
     ) throws(StoreFault) {
         try store.write { database in
@@ -372,7 +373,7 @@ extension DeliveryRecord {
             type: row.decode(forColumn: "type"),
             room: row.decode(forColumn: "room"),
             at: row.decode(forColumn: "at"),
-            state: State(rawValue: row.decode(forColumn: "state")) ?? .failed,
+            state: WebhookDeliveryState(rawValue: row.decode(forColumn: "state")) ?? .failed,
             tries: row.count("tries"),
             attempts: []
         )
@@ -382,7 +383,7 @@ extension DeliveryRecord {
 extension DeliveryAttempt {
     fileprivate init(_ row: Row) throws {
         var outcome = DeliveryOutcome(
-            DeliveryOutcome.Kind(rawValue: try row.decode(forColumn: "outcome")) ?? .unreachable
+            WebhookAttemptOutcome(rawValue: try row.decode(forColumn: "outcome")) ?? .unreachable
         )
         outcome.status = try row.decode(forColumn: "status")
         outcome.retryAfter = try row.decode(forColumn: "retry_after")

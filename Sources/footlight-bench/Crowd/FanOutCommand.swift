@@ -30,6 +30,9 @@ struct FanOutCommand: AsyncParsableCommand {
     @Option(help: "The gateway's ticks in milliseconds, separated by commas; for RTMP and HTTP-FLV.")
     var tick = "66,100"
 
+    @Option(help: "Whether the gateway writes to viewers' sockets directly: on, off; for RTMP and HTTP-FLV.")
+    var directWrites = "on"
+
     @Option(help: "Event loops of the gateway; nginx has one worker.")
     var threads = 1
 
@@ -58,11 +61,14 @@ struct FanOutCommand: AsyncParsableCommand {
         guard workloads.count == requests.split(separator: ",").count else {
             throw ValidationError("\(requests) are not parts, playlists or low latency")
         }
+        guard ["on", "off"].contains(directWrites) else {
+            throw ValidationError("\(directWrites) is neither on nor off")
+        }
         let playbacks = names.compactMap { MediaServer.Playback(rawValue: $0) }
         for rate in try numbers(rates) {
             let clip = try await Clip.program(hasAudio: sound, seconds: 10, kilobits: rate)
             print("\n\(rate) kb/s, 30 fps\(sound ? " with audio" : ""), ", terminator: "")
-            print("gateway on \(threads) event loop(s)\n")
+            print("gateway on \(threads) event loop(s), direct writes \(directWrites)\n")
             if !playbacks.isEmpty { try await measureStreams(playbacks, clip) }
             guard names.contains("hls") else { continue }
             // Each part must end with a frame, by which the part's age is measured.
@@ -137,7 +143,12 @@ struct FanOutCommand: AsyncParsableCommand {
 
     private func contender(_ variant: (playback: MediaServer.Playback, tick: Int)) -> Contender {
         Contender(name: "Footlight \(variant.playback.rawValue), \(variant.tick) ms tick") {
-            var server = try await MediaServer.gateway(tick: variant.tick, threads: threads, program: program)
+            var server = try await MediaServer.gateway(
+                tick: variant.tick,
+                threads: threads,
+                writesDirectly: directWrites == "on",
+                program: program
+            )
             server.playback = variant.playback
             return server
         }

@@ -82,9 +82,18 @@ struct MediaServer {
     /// - Parameters:
     ///   - tick: Milliseconds between two writes to a viewer.
     ///   - threads: Event loops.
+    ///   - writesDirectly: Whether it writes to viewers' sockets directly.
     ///   - program: The gateway to start.
-    static func gateway(tick: Int, threads: Int, program: GatewayProgram) async throws -> MediaServer {
-        let gateway = try await program.start(["FOOTLIGHT_FANOUT_TICK": "\(tick)", "FOOTLIGHT_THREADS": "\(threads)"])
+    static func gateway(
+        tick: Int,
+        threads: Int,
+        writesDirectly: Bool = true,
+        program: GatewayProgram
+    ) async throws -> MediaServer {
+        let gateway = try await program.start([
+            "FOOTLIGHT_FANOUT_TICK": "\(tick)", "FOOTLIGHT_THREADS": "\(threads)",
+            "FOOTLIGHT_FANOUT_DIRECT_WRITES": "\(writesDirectly)",
+        ])
         return try await MediaServer(gateway, name: "Footlight, \(tick) ms")
     }
 

@@ -216,7 +216,8 @@ struct OraclePlayback: Sendable {
 
     /// An interval of playback over one connection.
     struct Span: Sendable {
-        /// When the player was admitted; for FLV when it sent its request, because the response comes with the first media.
+        /// When the player was admitted; for FLV when it sent its request, because the response comes with the first
+        /// media.
         let admitted: Double
         /// When the first media was received.
         let open: Double

@@ -102,7 +102,7 @@ struct StatusLine: Equatable, CustomStringConvertible {
             "mic \(participant.isOn(.mic) ? "on" : "off")", "camera \(participant.isOn(.camera) ? "on" : "off")",
         ]
         if participant.isOn(.screen) { devices.append("screen on") }
-        if participant.status != ParticipantStatus.connected.rawValue { devices.append(participant.status) }
+        if participant.status != .connected { devices.append(participant.status.rawValue) }
         return "\(participant.identity) (\(devices.joined(separator: ", ")))"
     }
 
@@ -111,9 +111,8 @@ struct StatusLine: Equatable, CustomStringConvertible {
         let isOnAir = room.hosts.contains { !$0.streams.isEmpty }
         var parts = [room.room.backstage ? "backstage" : isOnAir ? "on air" : "no host on air"]
         let egress = room.room.egress
-        for state in [egress.livestream.state, egress.hls.state] where !state.hasSuffix("STOPPED") {
-            parts.append(state)
-        }
+        if egress.livestream.state != .stopped { parts.append("\(egress.livestream.state)") }
+        if egress.hls.state != .stopped { parts.append("\(egress.hls.state)") }
         return parts.joined(separator: ", ")
     }
 }

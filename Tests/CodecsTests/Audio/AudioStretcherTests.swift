@@ -75,7 +75,8 @@ struct AudioStretcherTests {
         var stretcher = try AudioStretcher()
         var output: [Float] = []
         var given = 0
-        // Every sample that went in comes out, as long as the ratio said; each change of mode may round by half a sample.
+        // Every sample that went in comes out, as long as the ratio said; each change of mode may round by half a
+        // sample.
         var expected = 0.0
         for block in 0..<(96_000 / size) {
             let isStretched = given / 9600 % 2 == 1

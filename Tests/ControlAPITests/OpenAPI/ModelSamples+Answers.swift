@@ -1,4 +1,5 @@
 import FootlightModel
+import FootlightTesting
 
 extension ModelSamples {
     static let breakdownResource = BreakdownResource(byProtocol: ["a": 1])

@@ -32,7 +32,7 @@ final class StubHistory: AudienceHistory {
         from: Int64,
         to: Int64,
         step: Int64,
-        grouping: ViewershipTimeline.Grouping?,
+        grouping: ViewershipGrouping?,
         limit: Int
     ) async throws -> [MinuteRow] {
         let rows = rows.withLock { $0 }

@@ -1,7 +1,7 @@
 import Glibc
 import Media
 import NIOCore
-import RTMP
+@testable import RTMP
 import Stage
 import Synchronization
 import Testing
@@ -14,6 +14,7 @@ struct DirectWriteTests {
     private final class DirectConnection {
         let viewer: FeedViewer
         let output: RecordingViewerOutput
+        private let socket: DirectSocket
         private let near: CInt
         private let far: CInt
 
@@ -22,7 +23,8 @@ struct DirectWriteTests {
             socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends)
             (near, far) = (ends[0], ends[1])
             (viewer, output) = fixture.join(sid: sid)
-            output.directFileDescriptor = near
+            socket = DirectSocket(descriptor: near, eventLoop: fixture.eventLoop)
+            output.socket = socket
         }
 
         deinit {
@@ -30,26 +32,37 @@ struct DirectWriteTests {
             close(far)
         }
 
-        /// The directly written bytes, as FLV tags.
-        func passed() -> String {
+        private func passedTags() -> [FLVTag] {
             var bytes = [UInt8](repeating: 0, count: 1 << 20)
             let count = recv(far, &bytes, bytes.count, CInt(MSG_DONTWAIT))
-            let tags = FLVTag.read(ByteBuffer(bytes: bytes.prefix(max(count, 0)))) ?? []
-            return tags.map(\.description).joined(separator: " ")
+            return FLVTag.read(ByteBuffer(bytes: bytes.prefix(max(count, 0)))) ?? []
+        }
+
+        /// The bytes written directly since the last call, as FLV tags.
+        func passed() -> String { passedTags().map(\.description).joined(separator: " ") }
+
+        /// The bytes of both ways, as FLV tags in the order of their timestamps; called once.
+        func all() -> String {
+            // The sort is stable, and headers come first.
+            (output.tags + passedTags()).enumerated()
+                .sorted { ($0.element.timestamp, $0.offset) < ($1.element.timestamp, $1.offset) }
+                .map(\.element.description).joined(separator: " ")
         }
 
         /// Simulates other data queued in the channel.
         func disableDirectWrite() {
-            output.directFileDescriptor = nil
-            output.observer?.directFileDescriptorChanged()
+            output.socket = nil
+            output.observer?.directSocketChanged()
         }
 
-        func enableDirectWrite() { output.directFileDescriptor = near }
+        func enableDirectWrite() { output.socket = socket }
     }
 
     private let fixture = FeedPartitionFixture()
 
-    private func goOnAir() {
+    private func goOnAir() { goOnAir(fixture) }
+
+    private func goOnAir(_ fixture: FeedPartitionFixture) {
         fixture.send(Packets.video(), Packets.audio(), Packets.key(0))
     }
 
@@ -64,6 +77,49 @@ struct DirectWriteTests {
             #expect(viewer.output.text == "V0 A0 K0 p40")
             #expect(viewer.passed() == "p80 p120 s130")
         }
+    }
+
+    @Test("a viewer receives the same media with direct writes and without", arguments: [true, false])
+    func everyTag(writesDirectly: Bool) {
+        let fixture = FeedPartitionFixture(FanOutConfiguration(writesDirectly: writesDirectly))
+        goOnAir(fixture)
+        let (one, other) = (DirectConnection(fixture), DirectConnection(fixture))
+        fixture.send(Packets.frame(40))
+        fixture.send(Packets.frame(80))
+        one.disableDirectWrite()
+        fixture.send(Packets.frame(120), Packets.audioFrame(130))
+        one.enableDirectWrite()
+        fixture.send(Packets.frame(160))
+        fixture.send(Packets.frame(200))
+        #expect(one.output.areDirectWritesDisabled == !writesDirectly)
+        let directTags = other.output.tags.count
+        #expect(directTags == (writesDirectly ? 4 : 9))
+        for viewer in [one, other] {
+            #expect(viewer.all() == "V0 A0 K0 p40 p80 p120 s130 p160 p200")
+        }
+    }
+
+    @Test(
+        "a viewer's bytes, stall and qualification are recorded alike with direct writes and without",
+        arguments: [true, false]
+    )
+    func records(writesDirectly: Bool) {
+        let fixture = FeedPartitionFixture(FanOutConfiguration(writesDirectly: writesDirectly))
+        goOnAir(fixture)
+        let viewer = DirectConnection(fixture, sid: "r-1")
+        var expected = "V0 A0 K0"
+        for second in 1...7 {
+            fixture.wait(1)
+            fixture.send(Packets.frame(Int64(second) * 1_000))
+            expected += " p\(second)000"
+            #expect(fixture.audience.eventLog == (second < 5 ? ["opened r-1"] : ["opened r-1", "watched r-1"]))
+        }
+        let sent = fixture.counters.bytes.load(ordering: .relaxed)
+        #expect(fixture.partition.sentBytes(by: viewer.viewer) == Int(sent))
+        fixture.partition.remove(viewer.viewer, reason: .left, now: fixture.now)
+        #expect(fixture.audience.eventLog == ["opened r-1", "watched r-1", "closed(left) r-1"])
+        #expect(fixture.audience.events.last?.bytes == Int(sent))
+        #expect(viewer.all() == expected)
     }
 
     @Test("queues media in order behind other data in the channel")
@@ -83,9 +139,10 @@ struct DirectWriteTests {
         #expect(other.passed() == "p80 p120 p160 p200 p240")
     }
 
-    @Test("skips and closes a blocked viewer")
-    func blocked() {
-        goOnAir()
+    @Test("skips and closes a blocked viewer, with direct writes and without", arguments: [true, false])
+    func blocked(writesDirectly: Bool) {
+        let fixture = FeedPartitionFixture(FanOutConfiguration(writesDirectly: writesDirectly))
+        goOnAir(fixture)
         let slow = DirectConnection(fixture)
         let quick = DirectConnection(fixture)
         fixture.send(Packets.frame(40))
@@ -100,7 +157,7 @@ struct DirectWriteTests {
         #expect(slow.output.tags.last?.timestamp == 5_000)
         #expect(slow.output.ends == [.tooSlow])
         #expect(fixture.counters.skips.load(ordering: .relaxed) == 1)
-        #expect(quick.passed().hasSuffix("p16000 p17000"))
+        #expect(quick.all().hasSuffix("p16000 p17000"))
         #expect(slow.viewer.partition == nil)
         #expect(slow.output.observer == nil)
     }
@@ -128,7 +185,7 @@ struct DirectWriteTests {
             fixture.partition.remove(viewers[number].viewer, reason: .left, now: fixture.now)
             gone.insert(number)
             // A late callback of a removed viewer does not affect others.
-            viewers[number].viewer.directFileDescriptorChanged()
+            viewers[number].viewer.directSocketChanged()
             fixture.send(Packets.frame(80))
             for (index, viewer) in viewers.enumerated() {
                 #expect(viewer.passed() == (gone.contains(index) ? "" : "p80"))

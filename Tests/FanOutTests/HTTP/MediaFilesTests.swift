@@ -77,6 +77,35 @@ struct MediaFilesTests {
         #expect(fixture.audience.mediaRequests.compactMap(\.request.cmcd) == ["bs"])
     }
 
+    @Test(
+        "closes the connection after the file that a client requests as the last",
+        arguments: ["Connection: close\r\n", "Connection: upgrade\r\nUpgrade: h2c\r\n"]
+    )
+    func last(fields: String) throws {
+        let (fixture, files) = try onAir()
+        let line = try RawHTTPConnection(to: fixture)
+        let before = String(decoding: try line.ask(files[0]), as: UTF8.self)
+        let after = String(decoding: try line.ask(files[0], fields), as: UTF8.self)
+        #expect(after == before.replacing("\r\n\r\n", with: "\r\nConnection: close\r\n\r\n", maxReplacements: 1))
+        fixture.loop.advanceTime(by: .seconds(1))
+        #expect(!line.channel.isActive)
+    }
+
+    @Test("answers a file in front of and behind a chunked response, with the same bytes")
+    func besideChunks() throws {
+        let (fixture, files) = try onAir()
+        let line = try RawHTTPConnection(to: fixture)
+        let file = try line.ask(files[0])
+        #expect(try line.ask("/v1/x").isEmpty)
+        line.backend.respond("chunk")
+        #expect(try line.received().count < 200)
+        #expect(try line.ask(files[0]) == file)
+        #expect(try line.ask("/v1/y").isEmpty)
+        line.backend.respond("chunk")
+        #expect(String(decoding: try line.received(), as: UTF8.self).hasSuffix("5\r\nchunk\r\n0\r\n\r\n"))
+        #expect(line.backend.paths == ["/v1/x", "/v1/y"] && line.channel.isActive)
+    }
+
     @Test("closes a connection after its idle timeout")
     func idle() throws {
         let (fixture, files) = try onAir(limits: HTTPLimits(idle: .zero, header: .seconds(100), idleCheck: .seconds(5)))

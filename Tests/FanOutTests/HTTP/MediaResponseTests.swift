@@ -1,5 +1,8 @@
 import HTTPTypes
 import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import NIOHTTPTypes
 import Testing
 
 @testable import FanOut
@@ -22,6 +25,37 @@ struct MediaResponseTests {
         #expect(head.headerFields[.acceptRanges] == "bytes")
         #expect(head.headerFields[.accessControlAllowOrigin] == "*")
         #expect(text(body) == "abcdefghijklmno")
+    }
+
+    @Test(
+        "the encoded head of a whole file has the bytes of one that passes through the encoder",
+        arguments: [true, false]
+    )
+    func encodedHead(isLast: Bool) throws {
+        let dates = HTTPDateCache { 784_111_777 }
+        let channel = EmbeddedChannel()
+        try channel.pipeline.syncOperations.addHandlers([HTTPResponseEncoder(), HTTPServerCodec()])
+        var (head, _) = segment.resolved(method: .get, range: nil)
+        head.headerFields[.date] = dates.text
+        if isLast { head.headerFields[.connection] = "close" }
+        try channel.writeOutbound(HTTPResponsePart.head(head))
+        let expected = try #require(try channel.readOutbound(as: ByteBuffer.self))
+        let encoded = segment.encodedFileHead(method: .get, range: nil, dates: dates, isLast: isLast)
+        #expect(encoded.map { String(buffer: $0) } == String(buffer: expected))
+        _ = try channel.finish(acceptAlreadyClosed: true)
+    }
+
+    @Test("only the response to a GET request for a whole file has an encoded head")
+    func notEncoded() {
+        let dates = HTTPDateCache { 784_111_777 }
+        let playlist = MediaResponse.playlist(ByteBuffer(string: "#"), cacheControl: "no-store", isCompressed: false)
+        let heads = [
+            segment.encodedFileHead(method: .head, range: nil, dates: dates, isLast: false),
+            segment.encodedFileHead(method: .get, range: "bytes=0-", dates: dates, isLast: false),
+            playlist.encodedFileHead(method: .get, range: nil, dates: dates, isLast: false),
+            MediaResponse.wrongMethod.encodedFileHead(method: .get, range: nil, dates: dates, isLast: false),
+        ]
+        #expect(heads.allSatisfy { $0 == nil })
     }
 
     @Test("HEAD has the header of GET without the body")

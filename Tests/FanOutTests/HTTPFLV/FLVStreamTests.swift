@@ -13,10 +13,14 @@ struct FLVStreamTests {
         client.answer.flatMap { FLVTag.read($0.body) }?.map(\.description) ?? []
     }
 
-    @Test("sends a viewer its session id, and a stream that starts with the current GOP")
-    func watches() async throws {
+    @Test(
+        "sends a viewer its session id, and a stream that starts with the current GOP, with direct writes and without",
+        arguments: [true, false]
+    )
+    func watches(writesDirectly: Bool) async throws {
         try await withLoops { group in
-            let fixture = try await HTTPFixture(group)
+            let configuration = FanOutConfiguration(tick: .zero, writesDirectly: writesDirectly)
+            let fixture = try await HTTPFixture(group, configuration: configuration)
             let feed = fixture.feeds.open("r")
             for packet in [Packets.metadata(), Packets.video(), Packets.audio(), Packets.key(0), Packets.frame(40)] {
                 feed.receive(packet)

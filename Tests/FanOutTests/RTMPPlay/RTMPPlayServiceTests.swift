@@ -8,9 +8,18 @@ import Testing
 
 @Suite("RTMP play over a real connection")
 struct RTMPPlayServiceTests {
-    private func withFixture(maximumViewers: Int = 100, _ body: (RTMPFixture) async throws -> Void) async throws {
+    private func withFixture(
+        maximumViewers: Int = 100,
+        writesDirectly: Bool = true,
+        _ body: (RTMPFixture) async throws -> Void
+    ) async throws {
         try await withLoops { group in
-            let fixture = try await RTMPFixture(group, maximumViewers: maximumViewers)
+            let configuration = FanOutConfiguration(
+                tick: .zero,
+                maximumViewers: maximumViewers,
+                writesDirectly: writesDirectly
+            )
+            let fixture = try await RTMPFixture(group, configuration: configuration)
             do {
                 try await body(fixture)
             } catch {
@@ -21,9 +30,12 @@ struct RTMPPlayServiceTests {
         }
     }
 
-    @Test("a player receives the current GOP at once and then every packet, byte for byte")
-    func plays() async throws {
-        try await withFixture { (fixture: RTMPFixture) async throws -> Void in
+    @Test(
+        "a player receives the current GOP at once and then every packet, byte for byte, with direct writes and without",
+        arguments: [true, false]
+    )
+    func plays(writesDirectly: Bool) async throws {
+        try await withFixture(writesDirectly: writesDirectly) { (fixture: RTMPFixture) async throws -> Void in
             let feed = fixture.feeds.open("r")
             let opening = [Packets.metadata(), Packets.video(), Packets.audio(), Packets.key(0), Packets.frame(40)]
             for packet in opening { feed.receive(packet) }

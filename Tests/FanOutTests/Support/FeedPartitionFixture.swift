@@ -1,5 +1,6 @@
 import Media
 import NIOCore
+import NIOEmbedded
 import NIOPosix
 import Stage
 import Synchronization
@@ -12,6 +13,7 @@ final class FeedPartitionFixture {
     let partition: FeedPartition
     let audience = RecordingAudience()
     let budget: AudienceBudget
+    let eventLoop = EmbeddedEventLoop()
     private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
 
     /// - Parameter budget: The limits shared with other partitions; nil for its own.
@@ -24,7 +26,8 @@ final class FeedPartitionFixture {
             counters: counters,
             budget: self.budget,
             copies: ViewerWireFormat.allCases.count,
-            sent: self.budget.sent
+            sent: self.budget.sent,
+            eventLoop: eventLoop
         )
     }
 

@@ -3,7 +3,6 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
-import NIOHTTPTypesHTTP1
 import NIOPosix
 import Synchronization
 
@@ -35,7 +34,7 @@ struct HTTPFixture {
                     try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
                     let limit = RequestLimitHandler(limits: limits)
                     try pipeline.addHandlers([
-                        HTTP1ToHTTPServerCodec(secure: false), limit, media, BackendHandler(),
+                        HTTPServerCodec(), limit, media, BackendHandler(),
                     ])
                 }
             }

@@ -6,7 +6,6 @@ import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import NIOHTTPTypes
-import NIOHTTPTypesHTTP1
 import Stage
 import Testing
 
@@ -172,7 +171,7 @@ final class RawHTTPConnection {
         let media = MediaHTTPHandler(service: fixture.service)
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
         let limit = RequestLimitHandler(limits: fixture.service.limits)
-        try pipeline.addHandlers([HTTP1ToHTTPServerCodec(secure: false), limit, media, backend])
+        try pipeline.addHandlers([HTTPServerCodec(), limit, media, backend])
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 2)).wait()
     }
 

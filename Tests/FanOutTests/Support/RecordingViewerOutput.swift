@@ -12,13 +12,17 @@ final class RecordingViewerOutput: ViewerOutput, ViewerWriter {
     /// The number of buffers written before gathering began; nil while it is off.
     private(set) var buffersBeforeGathering: Int?
     var isNagleEnabled: Bool { buffersBeforeGathering != nil }
-    /// The file descriptor for direct writes.
-    var directFileDescriptor: CInt?
+    /// The socket for direct writes, offered unless they are disabled.
+    var socket: DirectSocket?
+    private(set) var areDirectWritesDisabled = false
+    var directSocket: DirectSocket? { areDirectWritesDisabled ? nil : socket }
     var observer: (any MediaWriterObserver)?
     /// The queued bytes of a blocked player; nil while the player is not blocked.
     private(set) var held: Int?
     /// Called during each flush, as a failing socket would.
     var onFlush: (() -> Void)?
+
+    func disableDirectWrites() { areDirectWritesDisabled = true }
 
     func send(_ bytes: ByteBuffer) { send(contentsOf: [bytes]) }
 

@@ -50,7 +50,7 @@ final class LiveStreamScreen: MeetingListener {
     func onStreamEnabled(_ kind: StreamTransitions.Kind, _ participant: ParticipantResource) {
         log.append("\(participant.identity)'s \(kind) is on")
     }
-    func onLivestreamStateChanged(_ state: String) { log.append(state) }
+    func onLivestreamStateChanged(_ state: WireEnum<LivestreamStatus.State>) { log.append("\(state)") }
     func onMeetingLeft(_ error: StageError?) { log.append(error.map { "ended by \($0.code)" } ?? "left") }
 }
 // article: end

@@ -72,7 +72,7 @@ struct CallLifecycleTests {
         let tracks = { watcher.participants.first { $0.identity == "ann" }?.tracks ?? [] }
         #expect(try await soon { tracks().map(\.name) == ["mic"] })
         try await call.publish(.camera)
-        #expect(try await soon { tracks().map(\.name).sorted() == ["camera", "mic"] })
+        #expect(try await soon { tracks().map(\.name.rawValue).sorted() == ["camera", "mic"] })
         try await call.setEnabled(.camera, false)
         #expect(
             try await soon { tracks().contains { $0.name == "camera" && !$0.enabled } }

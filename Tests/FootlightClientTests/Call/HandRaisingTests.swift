@@ -47,8 +47,8 @@ struct HandRaisingTests {
         try await host.rejectHand(again)
         #expect(try await soon { viewer.hands.isEmpty && host.hands.isEmpty })
         await #expect(throws: StageError.handNotFound) { try await host.acceptHand(again) }
-        #expect(viewer.ingest == nil && viewer.localParticipant?.mode == ParticipantMode.receiveOnly.rawValue)
-        let names = log.events.map(\.type).filter { $0.hasPrefix("hand.") }
+        #expect(viewer.ingest == nil && viewer.localParticipant?.mode == .receiveOnly)
+        let names = log.events.map(\.type.rawValue).filter { $0.hasPrefix("hand.") }
         #expect(names == ["hand.raised", "hand.lowered", "hand.raised", "hand.rejected"])
     }
 
@@ -81,8 +81,8 @@ struct HandRaisingTests {
 
     @Test("S16 in a room of the type livestream a call joins as audience, and the stage once its hand is accepted")
     func roomType() async throws {
-        let show = try await GatewayFixture { $0.type = RoomType.livestream.rawValue }
-        #expect(try await show.operatorClient.room(show.room).roomType == .livestream)
+        let show = try await GatewayFixture { $0.type = .known(.livestream) }
+        #expect(try await show.operatorClient.room(show.room).type == .livestream)
         let eager = try await show.call("bob", .sendAndReceive)
         eager.callSettings = CallSettings(isAudioOn: false, isVideoOn: false)
         eager.join(CallJoin(room: show.room, mode: .sendAndReceive))

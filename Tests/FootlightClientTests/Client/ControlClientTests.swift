@@ -104,8 +104,8 @@ struct ControlClientTests {
         } catch {
             #expect(error.status >= 400)
         }
-        #expect(try await client.startHLS(of: show.room).state.hasPrefix("HLS_"))
-        #expect(try await client.stopHLS(of: show.room).state.hasPrefix("HLS_STOP"))
+        #expect(try await client.startHLS(of: show.room).state.rawValue.hasPrefix("HLS_"))
+        #expect(try await client.stopHLS(of: show.room).state.rawValue.hasPrefix("HLS_STOP"))
     }
 
     @Test("Images and music: stored, listed, read byte for byte, removed; other files are refused")

@@ -134,7 +134,7 @@ struct MeetingModelTests {
         model.join("show", mode: .receiveOnly)
         try model.call.simulateJoined([SampleParticipants.participant("ann", mode: .receiveOnly), host])
         #expect(try await soon { listener.received.contains("joined") })
-        func play(_ type: String, _ change: (inout EventResource) -> Void) {
+        func play(_ type: WireEnum<StageEvent.Name>, _ change: (inout EventResource) -> Void) {
             var event = EventResource(
                 type: type,
                 roomSID: "RM1",

@@ -15,9 +15,9 @@ struct ProgramControlTests {
         var received: [String] = []
         var playbackURL: String?
 
-        func onLivestreamStateChanged(_ state: String) { received.append(state) }
-        func onHLSStateChanged(_ state: String, playbackURL: String?) {
-            received.append(state)
+        func onLivestreamStateChanged(_ state: WireEnum<LivestreamStatus.State>) { received.append(state.rawValue) }
+        func onHLSStateChanged(_ state: WireEnum<HLSState>, playbackURL: String?) {
+            received.append(state.rawValue)
             if let playbackURL { self.playbackURL = playbackURL }
         }
         func onError(_ error: StageError) { received.append("error \(error.code)") }

@@ -1,3 +1,4 @@
+import FootlightTesting
 import Foundation
 import FootlightModel
 import Stage
@@ -22,8 +23,8 @@ enum SampleParticipants {
             sid: "PA-" + identity,
             identity: identity,
             displayName: name ?? identity,
-            mode: mode.rawValue,
-            status: status.rawValue,
+            mode: .known(mode),
+            status: .known(status),
             isMicOn: tracks.contains(.mic),
             isCameraOn: tracks.contains(.camera),
             isScreenSharing: tracks.contains(.screen),
@@ -46,8 +47,8 @@ enum SampleParticipants {
     ) -> TrackResource {
         TrackResource(
             sid: "MT-" + name.rawValue,
-            name: name.rawValue,
-            kind: name.kind.rawValue,
+            name: .known(name),
+            kind: .known(name.kind),
             published: published,
             subscribed: subscribed,
             enabled: enabled,

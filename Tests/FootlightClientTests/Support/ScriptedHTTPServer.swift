@@ -1,3 +1,4 @@
+import FootlightTesting
 import Foundation
 import FootlightModel
 import Glibc
@@ -230,8 +231,8 @@ enum WireFixtures {
             sid: "PA-\(identity)",
             identity: identity,
             displayName: identity,
-            mode: mode,
-            status: status,
+            mode: WireEnum(rawValue: mode),
+            status: WireEnum(rawValue: status),
             isMicOn: false,
             isCameraOn: false,
             isScreenSharing: false,

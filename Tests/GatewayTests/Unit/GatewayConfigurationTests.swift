@@ -43,7 +43,7 @@ struct GatewayConfigurationTests {
         // `footlight check-config --reference` prints the table.
         #expect(try String(contentsOf: article, encoding: .utf8).hasSuffix("\n" + GatewayConfiguration.reference))
         let keys = GatewayConfiguration().lines.map { $0.prefix { $0 != ":" } }
-        #expect(Set(keys).count == keys.count && keys.count == 60)
+        #expect(Set(keys).count == keys.count && keys.count == 61)
     }
 
     @Test("a command's own defaults apply only where nothing is configured")

@@ -1,4 +1,5 @@
 import FootlightModel
+import FootlightTesting
 import Mixer
 import Stage
 import Testing

@@ -1,5 +1,7 @@
 import FootlightModel
+import FootlightTesting
 import Media
+import Stage
 import Testing
 
 @testable import Gateway
@@ -11,7 +13,7 @@ final class ReportThrottleTests {
 
     private func at(_ seconds: Double) -> MonotonicTime { start.advanced(seconds: seconds) }
 
-    private func report(_ level: Double? = -30, subscribed: [String] = ["mic"]) -> MixerReportBody {
+    private func report(_ level: Double? = -30, subscribed: [WireEnum<TrackName>] = ["mic"]) -> MixerReportBody {
         MixerReportBody(participants: [MixerReportEntry(sid: "PA1", audioLevel: level, subscribed: subscribed)])
     }
 

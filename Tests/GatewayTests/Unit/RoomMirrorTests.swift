@@ -1,4 +1,5 @@
 import FootlightModel
+import FootlightTesting
 import Mixer
 import Stage
 import Testing
@@ -7,7 +8,11 @@ import Testing
 
 @Suite("Room mirror of a mixer")
 struct RoomMirrorTests {
-    private func tile(_ sid: String, source: String = "camera", scaleMode: String = "fill") -> TileResource {
+    private func tile(
+        _ sid: String,
+        source: WireEnum<Tile.Source> = "camera",
+        scaleMode: WireEnum<Tile.ScaleMode> = "fill"
+    ) -> TileResource {
         TileResource(
             position: 0,
             participantSID: sid,
@@ -31,7 +36,7 @@ struct RoomMirrorTests {
         reason: String? = nil
     ) -> EventResource {
         var event = EventResource(
-            type: name.rawValue,
+            type: .known(name),
             roomSID: "RM1",
             rev: 1,
             ts: Timestamp(0),
@@ -219,7 +224,7 @@ struct RoomMirrorTests {
             "heartbeat", "livestream.state_changed", "livestream.output_updated", "viewership.updated", "something.new",
         ]
     )
-    func others(type: String) {
+    func others(type: WireEnum<StageEvent.Name>) {
         var room = followed(event(.participantJoined, participant: .connected("PA1")))
         let before = room
         room.apply(EventResource(type: type, roomSID: "RM1", rev: 2, ts: Timestamp(0)))
@@ -300,7 +305,7 @@ struct RoomMirrorSceneTests {
         var settings = LayoutSettingsResource(type: "GRID", gridSize: 12, orientation: "landscape")
         change(&settings)
         var event = EventResource(
-            type: StageEvent.Name.roomSnapshot.rawValue,
+            type: .known(.roomSnapshot),
             roomSID: "RM1",
             rev: 1,
             ts: Timestamp(0),
@@ -356,7 +361,7 @@ struct RoomMirrorSceneTests {
         #expect(room.scene.slate?.kind == .startingSoon)
         func event(_ name: StageEvent.Name, _ host: ParticipantResource?, _ tiles: [TileResource]?) -> EventResource {
             EventResource(
-                type: name.rawValue,
+                type: .known(name),
                 roomSID: "RM1",
                 rev: 2,
                 ts: Timestamp(0),
@@ -409,7 +414,7 @@ struct RoomMirrorSceneTests {
         #expect(room.scene.tiles[0].avatar == "asset:face" && room.scene.tiles[0].isInStrip)
         #expect(room.assets == [RequiredAsset(id: "asset:face", version: nil)])
         var event = EventResource(
-            type: StageEvent.Name.assetStored.rawValue,
+            type: .known(.assetStored),
             roomSID: "RM1",
             rev: 2,
             ts: Timestamp(0)
@@ -425,10 +430,10 @@ struct RoomMirrorSceneTests {
         room.apply(event)
         #expect(room.assets == [RequiredAsset(id: "asset:face", version: "2")])
         // A removed asset is not required, and is again when it is stored.
-        event.type = StageEvent.Name.assetRemoved.rawValue
+        event.type = .known(.assetRemoved)
         room.apply(event)
         #expect(room.assets.isEmpty && room.removedAssets == ["asset:face"])
-        event.type = StageEvent.Name.assetStored.rawValue
+        event.type = .known(.assetStored)
         room.apply(event)
         #expect(room.assets == [RequiredAsset(id: "asset:face", version: "2")] && room.removedAssets.isEmpty)
     }
@@ -438,7 +443,7 @@ struct RoomMirrorSceneTests {
         var room = snapshot([], [])
         for number in 0..<200 {
             var event = EventResource(
-                type: StageEvent.Name.assetRemoved.rawValue,
+                type: .known(.assetRemoved),
                 roomSID: "RM1",
                 rev: UInt64(number + 2),
                 ts: Timestamp(0)
@@ -466,7 +471,7 @@ struct RoomMirrorAudioTests {
     }
 
     private func event(_ name: StageEvent.Name) -> EventResource {
-        EventResource(type: name.rawValue, roomSID: "RM1", rev: 1, ts: Timestamp(0))
+        EventResource(type: .known(name), roomSID: "RM1", rev: 1, ts: Timestamp(0))
     }
 
     private func room(_ audio: RoomSoundResource) -> RoomResource {
@@ -498,7 +503,7 @@ struct RoomMirrorAudioTests {
         )
     }
 
-    private func followed(_ hosts: [ParticipantResource], duck: String) -> RoomMirror {
+    private func followed(_ hosts: [ParticipantResource], duck: WireEnum<RoomAudioSettings.Duck>) -> RoomMirror {
         var snapshot = event(.roomSnapshot)
         snapshot.participants = hosts
         snapshot.room = room(RoomSoundResource(duck: duck))
@@ -533,7 +538,7 @@ struct RoomMirrorAudioTests {
     @Test("ducks under pinned and priority hosts according to the room's setting")
     func ducking() {
         let hosts = [host("PA1") { $0.pin = pinned }, host("PA2") { $0.sound.priority = true }, host("PA3")]
-        let expected: [(String, Set<String>)] = [
+        let expected: [(WireEnum<RoomAudioSettings.Duck>, Set<String>)] = [
             ("off", []), ("pinned", ["PA1"]), ("priority", ["PA2"]), ("both", ["PA1", "PA2"]),
         ]
         for (duck, under) in expected { #expect(followed(hosts, duck: duck).scene.audio.duckUnder == under, "\(duck)") }
@@ -597,7 +602,7 @@ extension ParticipantResource {
             sid: sid,
             identity: sid.lowercased(),
             displayName: sid,
-            mode: mode.rawValue,
+            mode: .known(mode),
             status: "connected",
             isMicOn: true,
             isCameraOn: true,
@@ -615,8 +620,8 @@ extension TrackResource {
     static func playing(_ name: TrackName, enabled: Bool = true, subscribed: Bool = true) -> TrackResource {
         TrackResource(
             sid: "MT",
-            name: name.rawValue,
-            kind: name.kind.rawValue,
+            name: .known(name),
+            kind: .known(name.kind),
             published: true,
             subscribed: subscribed,
             enabled: enabled,

@@ -47,4 +47,42 @@ struct RateLimiterTests {
         let another = limiter.allowsRequest(from: 7, now: start)
         #expect(!another)
     }
+
+    @Test("a client that goes on beyond the limit stays limited, and recovers after the time of one request")
+    func charges() {
+        var limiter = RateLimiter<String>(perSecond: 5 / 60, burst: 5.0.nextDown)
+        let first = (0..<100).map { _ in limiter.chargeRequest(to: "a", now: start) }
+        #expect(first == [true, true, true, true] + Array(repeating: false, count: 96))
+        let other = limiter.chargeRequest(to: "b", now: start)
+        #expect(other)
+        let early = limiter.chargeRequest(to: "a", now: start.advanced(seconds: 11))
+        #expect(!early)
+        let later = limiter.chargeRequest(to: "a", now: start.advanced(seconds: 75))
+        #expect(later)
+    }
+
+    @Test("a refunded request costs nothing, and the delay is the time until the next one")
+    func refunds() {
+        var limiter = RateLimiter<String>(perSecond: 0.1, burst: 5)
+        for _ in 0..<50 {
+            let isAllowed = limiter.allowsRequest(from: "a", now: start)
+            #expect(isAllowed)
+            limiter.refundRequest(to: "a", now: start)
+        }
+        #expect(limiter.count == 0)
+        for _ in 0..<5 {
+            #expect(limiter.delay(of: "a", now: start) == 0)
+            _ = limiter.allowsRequest(from: "a", now: start)
+        }
+        #expect(abs(limiter.delay(of: "a", now: start) - 10) < 1e-9)
+        #expect(abs(limiter.delay(of: "a", now: start.advanced(seconds: 4)) - 6) < 1e-9)
+        #expect(limiter.delay(of: "b", now: start) == 0)
+    }
+
+    @Test("charges and allowances share the bounded number of clients")
+    func bounded() {
+        var limiter = RateLimiter<Int>(perSecond: 1, burst: 1, capacity: 100)
+        for number in 0..<1_000 { _ = limiter.chargeRequest(to: number, now: start) }
+        #expect(limiter.count <= 100)
+    }
 }

@@ -1,6 +1,7 @@
 import Glibc
 import Media
 import NIOCore
+import NIOEmbedded
 import Testing
 
 @testable import RTMP
@@ -32,12 +33,13 @@ struct DirectWriteBatchTests {
     }
 
     private let now = MonotonicTime(nanoseconds: 1_000)
+    private let loop = EmbeddedEventLoop()
 
     private func makeBatch(of pairs: [Pair]) -> DirectWriteBatch {
-        var batch = DirectWriteBatch()
+        var batch = DirectWriteBatch(on: loop)
         for (index, pair) in pairs.enumerated() {
             batch.append()
-            batch.open(index, socket: pair.near, until: nil)
+            batch.open(index, socket: DirectSocket(descriptor: pair.near, eventLoop: loop), until: nil)
         }
         return batch
     }
@@ -60,7 +62,7 @@ struct DirectWriteBatchTests {
     func ends() {
         let pair = Pair()
         var batch = makeBatch(of: [pair])
-        batch.open(0, socket: pair.near, until: now)
+        batch.open(0, socket: DirectSocket(descriptor: pair.near, eventLoop: loop), until: now)
         let before = MonotonicTime(nanoseconds: now.nanoseconds - 1)
         let early = batch.send(ByteBuffer(bytes: [1]), below: 1, now: before)
         #expect(early == nil)

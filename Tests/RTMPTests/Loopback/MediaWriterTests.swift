@@ -114,6 +114,21 @@ struct MediaWriterTests {
         #expect(bytes == [1, 2, 3])
     }
 
+    @Test("writes through the pipeline after direct writes were disabled, behind earlier bytes")
+    func disabled() async throws {
+        let bytes = try await received(6) { writer, _, passed in
+            writer.send(ByteBuffer(bytes: [1, 2]))
+            let before = passed()
+            writer.disableDirectWrites()
+            #expect(before == 0 && writer.directSocket == nil)
+            writer.send(ByteBuffer(bytes: [3]))
+            writer.send(contentsOf: [ByteBuffer(bytes: [4, 5]), ByteBuffer(bytes: [6])])
+            let writes = passed()
+            #expect(writes > 0)
+        }
+        #expect(bytes == [1, 2, 3, 4, 5, 6])
+    }
+
     @Test("keeps the order of writes when the socket is full")
     func order() async throws {
         let size = 60_000
@@ -126,7 +141,7 @@ struct MediaWriterTests {
                     ByteBuffer(repeating: UInt8(truncatingIfNeeded: number * 4 + index), count: size)
                 }
                 let before = passed()
-                let isFull = writer.directFileDescriptor == nil
+                let isFull = writer.directSocket == nil
                 writer.send(part(0))
                 context.writeAndFlush(NIOAny(part(1)), promise: writer.makeQueuedWritePromise())
                 writer.send(contentsOf: [part(2), part(3)])
@@ -150,7 +165,7 @@ struct MediaWriterTests {
     private final class Observer: MediaWriterObserver {
         private(set) var changes: [Bool] = []
 
-        func directFileDescriptorChanged() {}
+        func directSocketChanged() {}
         func writabilityChanged(to isWritable: Bool) { changes.append(isWritable) }
     }
 
@@ -193,7 +208,7 @@ struct MediaWriterTests {
     /// Polls until nothing is pending, reports the observed changes, and sends the last byte.
     private static func wait(for bound: NIOLoopBound<(MediaWriter, Observer)>, _ changes: ValueRecorder<[Bool]>) {
         let (writer, observer) = bound.value
-        if writer.pendingBytes == 0, writer.directFileDescriptor != nil {
+        if writer.pendingBytes == 0, writer.directSocket != nil {
             changes.append(observer.changes)
             writer.send(ByteBuffer(bytes: [0]))
         } else {

@@ -48,7 +48,7 @@ struct HistoryTests {
             #expect(sums.flatMap(\.leaves).reduce(0, +) == report.leaves)
             #expect(Double(sums.map(\.watched).reduce(0, +)) / 1000 == report.watchTimeSeconds)
             let figures = history.figures(of: broadcast)
-            for grouping in ViewershipTimeline.Grouping.allCases {
+            for grouping in ViewershipGrouping.allCases {
                 let groups = figures.slices[grouping]
                 #expect(groups.values.map(\.joins).reduce(0, +) == report.joins)
                 #expect(groups.values.map(\.watched).reduce(0, +) == figures.whole.watched)

@@ -1,3 +1,4 @@
+import FootlightModel
 import Testing
 
 @testable import Webhooks

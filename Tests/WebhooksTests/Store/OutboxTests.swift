@@ -1,3 +1,4 @@
+import FootlightModel
 import FootlightTesting
 import Foundation
 import GRDB

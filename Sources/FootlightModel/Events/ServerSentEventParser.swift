@@ -2,14 +2,14 @@
 ///
 /// Lines end with LF, CR or CRLF, a leading byte order mark is skipped, comments and events without data are ignored. A
 /// line or an event over the limit makes the stream unusable.
-struct ServerSentEventParser: Sendable {
+package struct ServerSentEventParser: Sendable {
     /// Maximum size in bytes of a line, and of an event's data.
-    static let limit = 4 << 20
+    package static let limit = 4 << 20
 
     /// The reconnection time in milliseconds; nil if the server did not send one.
-    private(set) var retry: Int?
+    package private(set) var retry: Int?
     /// Whether the stream exceeded a limit; no further events are parsed.
-    private(set) var isOverLimit = false
+    package private(set) var isOverLimit = false
 
     private var lastID = ""
     private var name = ""
@@ -22,10 +22,13 @@ struct ServerSentEventParser: Sendable {
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
+    /// Creates a parser for the beginning of a stream.
+    package init() {}
+
     /// Parses the next bytes.
     ///
     /// - Returns: The events that they complete.
-    mutating func parse(_ bytes: some Sequence<UInt8>) -> [ServerSentEvent] {
+    package mutating func parse(_ bytes: some Sequence<UInt8>) -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
         for byte in bytes where !isOverLimit {
             if let position = mark {
@@ -98,11 +101,18 @@ struct ServerSentEventParser: Sendable {
 }
 
 /// A server-sent event with undecoded data.
-struct ServerSentEvent: Sendable, Equatable {
+package struct ServerSentEvent: Sendable, Equatable {
     /// The stream's last event id at the end of the event; empty without one.
-    var id: String
+    package var id: String
     /// The event's name; `message` by default.
-    var name: String
+    package var name: String
     /// The data lines, joined by line feeds.
-    var data: String
+    package var data: String
+
+    /// Creates an event.
+    package init(id: String, name: String, data: String) {
+        self.id = id
+        self.name = name
+        self.data = data
+    }
 }

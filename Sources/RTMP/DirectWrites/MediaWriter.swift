@@ -2,10 +2,9 @@ public import NIOCore
 
 /// Writes media to one peer: directly to the socket while it accepts all data, otherwise through the channel.
 ///
-/// The queue, promises and flush of a channel cost about as much as the system call, which matters for one small write
-/// per viewer and tick. So while the channel has no pending writes, bytes are sent to the socket directly. Bytes that
-/// the socket does not accept go to the channel's queue, and later ones wait in the backlog until that has drained,
-/// because a channel never shrinks its queue. The order of the bytes is always the order of the writes.
+/// While the channel has no pending writes, bytes are sent through its `DirectSocket`. Bytes that the socket does not
+/// accept go to the channel's queue, and later ones wait in the backlog until that has drained, because a
+/// channel never shrinks its queue. The order of the bytes is always the order of the writes.
 ///
 /// Used on the channel's event loop only. The owner calls `end` when the channel becomes inactive, because the
 /// descriptor of a closed socket may be reused by another connection.
@@ -17,8 +16,8 @@ public final class MediaWriter {
     /// The number of bytes at which fewer buffers are passed.
     private static let sufficientChannelBytes = 64 << 10
 
-    /// The socket, if no handler in the pipeline transforms the bytes.
-    private var socket: CInt?
+    /// The socket; nil if a handler in the pipeline transforms the bytes, or if direct writes are disabled.
+    private var socket: DirectSocket?
     /// The number of writes still in the channel's queue.
     private var queued = 0
     /// The buffers that wait for the channel's queue to drain.
@@ -31,7 +30,7 @@ public final class MediaWriter {
     /// Whether the pending bytes are below the high water mark; after exceeding it, whether they are below a quarter of
     /// it.
     private var isWritable = true
-    /// Receives changes of `directFileDescriptor` and of writability; `end` clears it.
+    /// Receives changes of `directSocket` and of writability; `end` clears it.
     public var observer: (any MediaWriterObserver)? {
         didSet {
             if !isWritable { observer?.writabilityChanged(to: false) }
@@ -46,15 +45,17 @@ public final class MediaWriter {
         self.context = context
         self.highWaterMark = highWaterMark
         channel = context.channel
-        #if canImport(Glibc)
-        guard isPlain else { return }
-        // Embedded channels of tests have no socket and use the pipeline.
-        socket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
-        #endif
+        socket = isPlain ? DirectSocket(of: context.channel) : nil
     }
 
     /// The socket for direct writes; nil while writes are pending or if all bytes must pass through the channel.
-    public var directFileDescriptor: CInt? { queued == 0 ? socket : nil }
+    public var directSocket: DirectSocket? { queued == 0 ? socket : nil }
+
+    /// Disables direct writes, so that all bytes pass through the channel.
+    public func disableDirectWrites() {
+        socket = nil
+        observer?.directSocketChanged()
+    }
 
     /// The number of bytes waiting to be sent, excluding those in the kernel.
     public var pendingBytes: Int {
@@ -65,7 +66,8 @@ public final class MediaWriter {
 
     /// Sends a buffer; never blocks.
     public func send(_ bytes: ByteBuffer) {
-        let sent = sendDirectly(bytes)
+        // On an error the channel encounters the same one on its next write and handles it.
+        let sent = directSocket?.send(bytes) ?? 0
         guard sent < bytes.readableBytes else { return }
         enqueue(bytes.dropFirst(sent))
         advance()
@@ -73,7 +75,7 @@ public final class MediaWriter {
 
     /// Sends several buffers with as few system calls as possible; never blocks.
     public func send(contentsOf buffers: [ByteBuffer]) {
-        var sent = directFileDescriptor.map { max(DirectWriteBatch.send(buffers[...], on: $0), 0) } ?? 0
+        var sent = directSocket?.send(contentsOf: buffers) ?? 0
         for buffer in buffers {
             let part = min(sent, buffer.readableBytes)
             sent -= part
@@ -92,7 +94,7 @@ public final class MediaWriter {
     private func promise() -> EventLoopPromise<Void> {
         let promise = channel.eventLoop.makePromise(of: Void.self)
         queued += 1
-        observer?.directFileDescriptorChanged()
+        observer?.directSocketChanged()
         promise.futureResult.assumeIsolated().whenComplete { outcome in
             self.queued -= 1
             if case .failure = outcome {
@@ -169,15 +171,8 @@ public final class MediaWriter {
         socket = nil
         backlog = []
         backlogBytes = 0
-        observer?.directFileDescriptorChanged()
+        observer?.directSocketChanged()
         observer = nil
-    }
-
-    /// - Returns: The number of bytes the socket accepted; 0 if the channel must be used.
-    private func sendDirectly(_ bytes: ByteBuffer) -> Int {
-        guard let socket = directFileDescriptor else { return 0 }
-        // The channel encounters the same error on its next write and handles it.
-        return max(bytes.withUnsafeReadableBytes { DirectWriteBatch.send($0, on: socket) }, 0)
     }
 }
 
@@ -193,8 +188,8 @@ extension ByteBuffer {
 ///
 /// All methods are called on the writer's event loop.
 public protocol MediaWriterObserver: AnyObject {
-    /// `directFileDescriptor` changed; direct writes to the previous descriptor must stop.
-    func directFileDescriptorChanged()
+    /// `directSocket` changed; direct writes to the previous socket must stop.
+    func directSocketChanged()
     /// The pending bytes exceeded the high water mark, or fell below a quarter of it.
     func writabilityChanged(to isWritable: Bool)
 }
