@@ -49,6 +49,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
@@ -93,7 +94,7 @@ let package = Package(
             dependencies: ["Media", "CFFmpeg", "CYUV", "CPango"] + nioProducts("NIOCore"),
             swiftSettings: optimised
         ),
-        .target(name: "Mixer", dependencies: ["Media", "Stage", "Codecs"], swiftSettings: optimised),
+        .target(name: "Mixer", dependencies: ["Media", "Stage", "Codecs", deque], swiftSettings: optimised),
         .target(
             name: "Egress",
             dependencies: ["Media", "Stage", "CRTMP"] + nioProducts("NIOCore"),
@@ -123,30 +124,24 @@ let package = Package(
         ),
         .target(name: "Viewership", dependencies: ["Media", "Stage", crypto], swiftSettings: strict),
         .target(
-            name: "SQLiteStore",
-            dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "ViewershipStore",
+            name: "OutboundHTTP",
             dependencies: [
-                "SQLiteStore", "Stage", "Viewership", logging, .product(name: "GRDB", package: "GRDB.swift"),
-            ],
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ] + nioProducts("NIOCore", "NIOHTTP1"),
             swiftSettings: strict
         ),
-        .target(
-            name: "RoomStore",
-            dependencies: ["Media", "SQLiteStore", "Stage", logging, .product(name: "GRDB", package: "GRDB.swift")],
-            swiftSettings: strict
-        ),
-
         .target(
             name: "Webhooks",
+            dependencies: ["Media", "FootlightModel", "OutboundHTTP", logging, crypto] + nioProducts("NIOCore"),
+            swiftSettings: strict
+        ),
+        .target(
+            name: "Persistence",
             dependencies: [
-                "Media", "SQLiteStore", "FootlightModel", logging, crypto,
+                "Media", "Stage", "Viewership", "Webhooks", "FootlightModel", logging,
                 .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ] + nioProducts("NIOCore", "NIOPosix", "NIOHTTP1"),
+            ],
             swiftSettings: strict
         ),
 
@@ -176,13 +171,23 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // The mixer process, and what the gateway needs to start one.
+        .target(
+            name: "MixerProcess",
+            dependencies: [
+                "Media", "Stage", "RTMP", "Codecs", "Mixer", "Egress", "FootlightModel", "Assets", "CSeccomp", logging,
+            ] + nioProducts("NIOCore", "NIOPosix", "NIOHTTP1"),
+            swiftSettings: strict
+        ),
+
         // Wiring.
         .target(
             name: "Gateway",
             dependencies: [
-                "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "Mixer", "Egress", "FanOut", "Viewership",
-                "ViewershipStore", "Recording", "RoomStore", "Assets", "Webhooks", "FootlightModel", "ControlAPI",
-                "Pages", "CSeccomp",
+                "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "MixerProcess", "Egress", "FanOut", "Viewership",
+                "Recording", "Assets", "OutboundHTTP", "Webhooks", "Persistence", "FootlightModel", "ControlAPI",
+                "Pages",
+                "CSeccomp",
                 logging, metrics,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -198,7 +203,7 @@ let package = Package(
         .executableTarget(
             name: "footlight",
             dependencies: [
-                "Gateway", "FootlightClient", "FootlightModel", "Stage",
+                "Gateway", "MixerProcess", "FootlightClient", "FootlightModel", "Stage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -269,31 +274,31 @@ let package = Package(
         ),
         .tests(of: "Recording", "Media", "Stage", "HLS", "FootlightTesting", "TestSupport", "Logging", "NIOCore"),
         .tests(of: "Viewership", "FootlightTesting", "Media", "Stage", "TestSupport"),
-        .tests(of: "SQLiteStore", "FootlightTesting", "TestSupport", "GRDB"),
         .tests(
-            of: "ViewershipStore",
+            of: "Persistence",
             "FootlightTesting",
             "TestSupport",
             "Media",
-            "SQLiteStore",
             "Stage",
             "Viewership",
+            "Webhooks",
             "GRDB",
             "Logging"
         ),
-        .tests(of: "RoomStore", "Media", "SQLiteStore", "Stage", "FootlightTesting", "TestSupport", "GRDB", "Logging"),
+        .tests(of: "OutboundHTTP", "NIOCore", "NIOPosix"),
         .tests(
             of: "Webhooks",
+            "Stage",
             "FootlightModel",
             "FootlightTesting",
             "TestSupport",
-            "SQLiteStore",
+            "OutboundHTTP",
+            "Persistence",
             "Crypto",
             "GRDB",
             "Logging",
             "NIOCore",
             "NIOPosix",
-            "NIOEmbedded",
             "NIOHTTP1"
         ),
         .tests(of: "FootlightModel", "FootlightTesting", "Stage"),
@@ -305,6 +310,7 @@ let package = Package(
             "Media",
             "Viewership",
             "Webhooks",
+            "Persistence",
             "FootlightModel",
             "FootlightTesting",
             "TestSupport",
@@ -340,14 +346,24 @@ let package = Package(
         ),
         .tests(of: "FootlightTesting", "TestSupport", "Media", "NIOCore"),
         .tests(of: "TestSupport", "FootlightTesting", "Media", "NIOCore"),
+        .tests(
+            of: "MixerProcess",
+            "Media",
+            "Stage",
+            "Mixer",
+            "FootlightModel",
+            "TestSupport",
+            "Logging",
+            "NIOCore",
+            "NIOEmbedded"
+        ),
         // The gateway's own, and the whole process on loopback, which they start as a user would.
         .testTarget(
             name: "GatewayTests",
             dependencies: [
                 "Gateway", "Assets", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "TestSupport",
-                "FootlightModel", "Media",
-                "Mixer",
-                "RTMP", "RoomStore", "Stage", "Viewership", "ViewershipStore", "Webhooks", "footlight",
+                "FootlightModel", "Media", "Mixer", "MixerProcess", "OutboundHTTP",
+                "Persistence", "RTMP", "Stage", "Viewership", "Webhooks", "footlight",
                 logging,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -388,8 +404,7 @@ if Context.environment["FOOTLIGHT_FUZZ"] != nil {
         .executableTarget(
             name: "footlight-fuzz",
             dependencies: [
-                "Media", "Stage", "RTMP", "HLS", "Ingest", "FanOut", "Viewership", "ViewershipStore", "RoomStore",
-                "Webhooks",
+                "Media", "Stage", "RTMP", "HLS", "Ingest", "FanOut", "Viewership", "Webhooks", "Persistence",
                 "FootlightModel", "Assets", "ControlAPI", "Egress", "Gateway", logging,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ] + nioProducts("NIOCore", "NIOEmbedded", "NIOHTTP1"),

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 
 /// Takes librtmp's log lines and forgets them: they may hold stream keys.
@@ -39,9 +38,6 @@ static inline int c_socket_unsent(int socket) {
     int bytes = 0;
     return ioctl(socket, SIOCOUTQ, &bytes) < 0 ? -1 : bytes;
 }
-
-/// Names the calling thread; pthread_setname_np is hidden from Swift's Glibc and prctl is variadic.
-static inline void c_thread_name(const char *name) { prctl(PR_SET_NAME, name); }
 
 /// One client side of a TLS connection. `session` passes to librtmp, which ends it; `credentials` stay ours.
 typedef struct {

@@ -1,5 +1,4 @@
 public import Assets
-public import FootlightModel
 public import HTTPTypes
 public import Hummingbird
 public import Logging
@@ -20,38 +19,15 @@ public struct ControlRoutes: Sendable {
             _ url: String, Asset.Kind, _ room: String, _ isOperators: Bool
         ) async throws(StageError) -> ByteBuffer
 
-    let directory: RoomDirectory
-    let tokens: AccessTokens
-    let livestreams: any LivestreamControlling
-    let hls: (any HLSControlling)?
-    let recordings: (any RecordingControlling)?
-    let snapshots = SnapshotStore()
-    let viewership: any ViewershipReporting
-    let history: (any AudienceHistory)?
-    let logs: (any CDNLogReceiving)?
-    let reporter: @Sendable (HTTPFields) -> PlayerRequest
-    let client: @Sendable (HTTPFields) -> UInt64?
-    /// Limits the event streams of each client.
-    let clientStreams: ClientLimiter
-    /// Limits the pending snapshot requests of each client.
-    let clientSnapshots: ClientLimiter
-    let assets: AssetStore
-    let fetch: AssetFetching
-    let webhooks: WebhookDispatcher?
-    let addresses: @Sendable () -> PlaybackAddresses
-    let readiness: @Sendable () -> Readiness
-    let metrics: @Sendable () -> String
-    let openMetrics: (@Sendable () -> String)?
-    let allowedOrigins: Set<String>
-    let admission: @Sendable () -> StageError?
-    let mixerReported: @Sendable (String) -> Void
-    let persist: @Sendable (_ roomSID: String) async throws -> Void
-    let audit: AuditLog
-    let frames = EventFrameCache()
-    let streams = ClientEventStreams()
-    let totalsStream = TotalsStream()
-    let levels = LevelStream()
-    let autoStarts: AutoStartScheduler
+    /// Builds the events that webhooks deliver.
+    public let webhookEvents: WebhookEventBuilder
+    private let tokens: AccessTokens
+    private let audit: AuditLog
+    private let allowedOrigins: Set<String>
+    private let health: HealthRoutes
+    private let viewership: ViewershipRoutes
+    /// The routes of all features below `/v1`.
+    private let features: [any FeatureRoutes]
 
     /// Creates the routes with their dependencies.
     ///
@@ -106,31 +82,57 @@ public struct ControlRoutes: Sendable {
         persist: @escaping @Sendable (_ roomSID: String) async throws -> Void = { _ in },
         auditLogger: Logger = Logger(label: "footlight.audit")
     ) {
-        self.directory = directory
         self.tokens = tokens
-        self.livestreams = livestreams
-        self.hls = hls
-        self.recordings = recordings
-        self.viewership = viewership
-        self.history = history
-        self.logs = logs
-        self.reporter = reporter
-        self.client = client
-        self.clientStreams = clientStreams
-        self.clientSnapshots = clientSnapshots
-        self.assets = assets
-        self.fetch = fetch
-        self.webhooks = webhooks
-        self.addresses = addresses
-        self.readiness = readiness
-        self.metrics = metrics
-        self.openMetrics = openMetrics
         self.allowedOrigins = allowedOrigins
-        self.admission = admission
-        self.mixerReported = mixerReported
-        self.persist = persist
         audit = AuditLog(logger: auditLogger)
-        autoStarts = AutoStartScheduler(directory: directory, livestreams: livestreams)
+        health = HealthRoutes(readiness: readiness, metrics: metrics, openMetrics: openMetrics)
+        let rooms = RoomAccess(directory: directory, admission: admission, persist: persist, audit: audit)
+        let answers = RoomAnswers(
+            viewership: viewership,
+            livestreams: livestreams,
+            hls: hls,
+            gatewayAddresses: addresses
+        )
+        let access = EventStreamAccess(limiter: clientStreams, client: client, revocations: tokens.revocations)
+        let snapshots = SnapshotStore()
+        let autoStarts = AutoStartScheduler(directory: directory, livestreams: livestreams)
+        webhookEvents = WebhookEventBuilder(directory: directory, answers: answers)
+        self.viewership = ViewershipRoutes(rooms: rooms, viewership: viewership, history: history, access: access)
+        features = [
+            RoomRoutes(rooms: rooms, answers: answers, autoStarts: autoStarts),
+            LayoutRoutes(rooms: rooms),
+            AudioRoutes(rooms: rooms),
+            AssetRoutes(rooms: rooms, assets: assets),
+            ParticipantRoutes(rooms: rooms, answers: answers, viewership: viewership),
+            SessionRoutes(rooms: rooms, answers: answers),
+            ModeRoutes(rooms: rooms, answers: answers),
+            TrackRoutes(rooms: rooms),
+            PinRoutes(rooms: rooms),
+            LivestreamRoutes(rooms: rooms, answers: answers, livestreams: livestreams, hls: hls),
+            InvitationRoutes(rooms: rooms),
+            HandRoutes(rooms: rooms),
+            self.viewership,
+            PlayerReportRoutes(viewership: viewership, reporter: reporter),
+            CDNLogRoutes(rooms: rooms, logs: logs),
+            MixerRoutes(
+                rooms: rooms,
+                snapshots: snapshots,
+                mixerReported: mixerReported,
+                fetch: fetch,
+                access: access
+            ),
+            RecordingRoutes(rooms: rooms, answers: answers, recordings: recordings),
+            SnapshotRoutes(
+                rooms: rooms,
+                tokens: tokens,
+                snapshots: snapshots,
+                client: client,
+                clientSnapshots: clientSnapshots
+            ),
+            EventRoutes(rooms: rooms, answers: answers, access: access),
+            WebhookRoutes(webhooks: webhooks),
+            TokenRoutes(tokens: tokens, audit: audit),
+        ]
     }
 
     /// The routes of the public port.
@@ -153,32 +155,10 @@ public struct ControlRoutes: Sendable {
         router.add(middleware: CrossOriginMiddleware(allowedOrigins: allowedOrigins))
         router.add(middleware: ErrorResponseMiddleware())
         if isForMixers { router.add(middleware: MixersOnlyMiddleware(tokens: tokens)) }
-        addHealth(to: router)
-        addDescription(to: router)
+        health.add(to: router)
+        DescriptionRoutes.add(to: router)
         let api = APIRoutes(group: router.group("v1"), tokens: tokens, audit: audit)
-        addRooms(to: api)
-        addLayout(to: api)
-        addAudio(to: api)
-        addAssets(to: api)
-        addParticipants(to: api)
-        addSessions(to: api)
-        addModes(to: api)
-        addTracks(to: api)
-        addPins(to: api)
-        addLivestream(to: api)
-        addHLS(to: api)
-        addInvitations(to: api)
-        addHands(to: api)
-        addViewership(to: api)
-        addCMCDReports(to: router.group("v1"))
-        addCDNLogs(to: api)
-        addMixer(to: api)
-        addRecordings(to: api)
-        addSnapshotUploads(to: api)
-        addSnapshots(to: router.group("v1"))
-        addEvents(to: api)
-        addWebhooks(to: api)
-        addTokens(to: api)
+        for feature in features { feature.add(to: api) }
         return router
     }
 
@@ -186,89 +166,19 @@ public struct ControlRoutes: Sendable {
     public func adminRouter() -> Router<BasicRequestContext> {
         let router = Router()
         router.add(middleware: ErrorResponseMiddleware())
-        addHealth(to: router)
-        router.get("metrics") { request, _ in
-            if let openMetrics, request.headers[.accept]?.contains("application/openmetrics-text") ?? false {
-                return APIResponse.text(openMetrics(), type: "application/openmetrics-text; version=1.0.0")
-            }
-            return APIResponse.text(metrics(), type: "text/plain; version=0.0.4")
-        }
+        health.add(to: router)
+        health.addMetrics(to: router)
         router.addMethodNotAllowedRoutes()
         return router
     }
 
-    private func addHealth(to router: Router<BasicRequestContext>) {
-        // A response proves that the event loops run.
-        router.get("livez") { _, _ in APIResponse.text("ok\n") }
-        router.get("readyz") { _, _ in
-            let readiness = readiness()
-            return try APIResponse.json(readiness, status: readiness.ready ? .ok : .serviceUnavailable)
-        }
+    /// Renders the viewership event that reconnecting readers missed; to be called once a second.
+    public func recordTotals() {
+        viewership.recordTotals()
     }
 }
 
-/// The body of `/readyz`: whether the gateway accepts new work, and every reason why not.
-public struct Readiness: Sendable, Encodable, Equatable {
-    /// A reason why the gateway is not ready.
-    public struct Reason: Sendable, Encodable, Equatable {
-        /// A stable identifier of lowercase letters, digits and underscores.
-        public var name: String
-        /// A description of the problem for people.
-        public var problem: String
-
-        /// Creates a reason.
-        public init(name: String, problem: String) {
-            self.name = name
-            self.problem = problem
-        }
-    }
-
-    /// Whether the gateway accepts new work.
-    public let ready: Bool
-    /// The reasons why not; empty if the gateway is ready.
-    public let reasons: [Reason]
-
-    /// Creates a response body; without reasons the gateway is ready.
-    public init(reasons: [Reason] = []) {
-        ready = reasons.isEmpty
-        self.reasons = reasons
-    }
-}
-
-/// Counts viewers, as the control API uses it.
-public protocol ViewershipReporting: Sendable {
-    /// Returns the figures of one room; zeros for a room without viewers.
-    func report(room: String) -> RoomViewership
-    /// Returns the figures of all rooms on air, and their sum, at one moment.
-    func totals() -> ViewershipTotals
-    /// Returns a session id for the players of a RECV_ONLY participant, so that both count as one viewer.
-    func makeSession(room: String, identity: String) -> String
-    /// Records a player's report on its own playback.
-    ///
-    /// - Parameters:
-    ///   - room: The room that it plays, if the report does not name it.
-    ///   - player: The sender, from the request.
-    /// - Returns: Whether the report names a valid session or a room on air.
-    func receive(_ report: PlayerReport, room: String?, from player: PlayerRequest) -> Bool
-}
-
-extension ViewershipLedger: ViewershipReporting {}
-
-/// Counts viewers behind other servers from the access logs that those upload.
-public protocol CDNLogReceiving: Sendable {
-    /// Maximum size in bytes of an uploaded log.
-    var bodyLimit: Int { get }
-    /// Receives a log in JSON Lines, plain or as a gzip file.
-    ///
-    /// - Parameters:
-    ///   - name: The sender of the log.
-    ///   - room: The unique name of the only room whose requests are counted; nil for all rooms.
-    ///   - body: Returns the log's bytes; called once the upload is admitted.
-    /// - Throws: 53004 for an unreadable log, 53006 while too many logs are being read, 429 for a second log of the
-    ///   same sender, and the errors of `body`.
-    func read(
-        of name: String,
-        room: String?,
-        body: @Sendable () async throws(StageError) -> ByteBuffer
-    ) async throws(StageError) -> LogReceiptResource
+/// The routes of one feature.
+protocol FeatureRoutes: Sendable {
+    func add(to api: APIRoutes)
 }

@@ -12,12 +12,11 @@ import NIOPosix
 import NIOSSL
 import RTMP
 import Recording
-import RoomStore
+import Persistence
 import ServiceLifecycle
 import Stage
 import UnixSignals
 import Viewership
-import ViewershipStore
 import Webhooks
 
 /// Runs a whole gateway: listeners, rooms, fan-out, viewership and API.
@@ -135,8 +134,9 @@ public struct GatewayService: Sendable {
         let salt = SaltService(viewership: pipeline.viewership, directory: directory, logger: logger)
         let gate = WebhookGuard(allowsPrivateAddresses: configuration.allowsPrivateWebhooks)
         do {
-            let webhooks = try WebhookDispatcher(
-                WebhookConfiguration(configuration, path: directory.filePath("webhooks.sqlite")),
+            let webhooks = WebhookDispatcher(
+                WebhookConfiguration(configuration),
+                store: OutboxStore(path: directory.filePath("webhooks.sqlite"), logger: logger),
                 vet: { host, port, seconds in await gate.vet(host, port: port, within: seconds) },
                 group: group,
                 logger: logger
@@ -234,7 +234,7 @@ public struct GatewayService: Sendable {
         )
         let webhookEvents = WebhookEventService(
             webhooks: webhooks,
-            routes: web.routes,
+            builder: web.routes.webhookEvents,
             stage: pipeline.stage,
             viewership: pipeline.viewership,
             history: pipeline.history,

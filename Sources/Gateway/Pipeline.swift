@@ -7,12 +7,12 @@ import HLS
 import Ingest
 import Logging
 import Media
+import MixerProcess
 import NIOCore
 import Recording
-import RoomStore
+import Persistence
 import Stage
 import Viewership
-import ViewershipStore
 
 /// The components of a gateway, connected in the order of the media flow.
 ///
@@ -73,6 +73,23 @@ struct Pipeline: Sendable {
         self.tokens = tokens
         self.assets = assets
         degradation = DegradationLog(logger: logger)
+        var fanOut = FanOutConfiguration()
+        fanOut.tick = .milliseconds(Int64(configuration.fanOutTick))
+        fanOut.maximumViewers = configuration.maximumViewers
+        fanOut.writesDirectly = configuration.writesDirectly
+        let viewership = ViewershipLedger(
+            keys: secrets.sessionKeys,
+            clock: clock,
+            configuration: ViewershipConfiguration(
+                targetDuration: Double(fanOut.hls.targetDuration),
+                longestBuffer: Double(fanOut.hls.windowLength + 1) * Double(fanOut.hls.targetDuration),
+                unprovenPerClient: configuration.clientSessions == 0 ? nil : configuration.clientSessions,
+                viewersPerClient: configuration.clientViewers == 0 ? nil : configuration.clientViewers,
+                countsReportsAlone: configuration.countsReportsAlone,
+                region: configuration.homeRegion ?? ""
+            )
+        )
+        self.viewership = viewership
         let stage = RoomDirectory(
             settings: StageSettings(
                 maximumRooms: configuration.maximumRooms,
@@ -84,15 +101,12 @@ struct Pipeline: Sendable {
                         ceiling: Double(configuration.processorCeiling) / 100
                     ) : nil
             ),
-            pepper: secrets.pepper
+            pepper: secrets.pepper,
+            readAudience: { viewership.report(room: $0) }
         )
         self.stage = stage
         roomStore = RoomStore(RoomStoreConfiguration(path: database), source: stage, logger: logger)
 
-        var fanOut = FanOutConfiguration()
-        fanOut.tick = .milliseconds(Int64(configuration.fanOutTick))
-        fanOut.maximumViewers = configuration.maximumViewers
-        fanOut.writesDirectly = configuration.writesDirectly
         let feeds = FeedDirectory(group: group, configuration: fanOut)
         self.feeds = feeds
 
@@ -132,19 +146,6 @@ struct Pipeline: Sendable {
         } onChange: { room, status in
             stage.hlsChanged(room: room, status)
         }
-        viewership = ViewershipLedger(
-            keys: secrets.sessionKeys,
-            clock: clock,
-            configuration: ViewershipConfiguration(
-                targetDuration: Double(fanOut.hls.targetDuration),
-                longestBuffer: Double(fanOut.hls.windowLength + 1) * Double(fanOut.hls.targetDuration),
-                unprovenPerClient: configuration.clientSessions == 0 ? nil : configuration.clientSessions,
-                viewersPerClient: configuration.clientViewers == 0 ? nil : configuration.clientViewers,
-                countsReportsAlone: configuration.countsReportsAlone,
-                region: configuration.homeRegion ?? ""
-            )
-        )
-        let viewership = self.viewership
         program = ProgramIngest(feeds: feeds, logger: logger) { room, isOnAir in viewership.setOnAir(room, isOnAir) }
         history = HistoryStore(
             HistoryStoreConfiguration(configuration, path: viewershipDatabase),

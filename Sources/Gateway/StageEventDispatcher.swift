@@ -3,8 +3,9 @@ import Egress
 import FanOut
 import Ingest
 import Logging
+import MixerProcess
 import Recording
-import RoomStore
+import Persistence
 import Stage
 import Synchronization
 import Viewership

@@ -60,6 +60,7 @@ public final class HostIngest: Sendable {
     ///
     /// Called on the connection's event loop.
     public func publish(_ request: PublishRequest, on connection: RTMPConnection) -> PublishVerdict {
+        connection.eventLoop.assertInEventLoop()
         let address = Self.account(of: request.remoteAddress)
         let now = MonotonicTime.now()
         switch stage.authorizePublish(streamKey: request.name) {

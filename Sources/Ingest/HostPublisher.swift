@@ -62,6 +62,7 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
 
     /// Starts the periodic checks for silence; called once, on the connection's event loop.
     func startMonitoring(on loop: any EventLoop) {
+        loop.assertInEventLoop()
         monitorTask = loop.scheduleRepeatedTask(
             initialDelay: Self.checkInterval,
             delay: Self.checkInterval,

@@ -1,4 +1,5 @@
 import Codecs
+import DequeModule
 import Synchronization
 
 /// One host on the program's thread: its current frame and its audio.
@@ -157,7 +158,7 @@ struct FrameSelector: Sendable {
     /// - Parameters:
     ///   - hostTime: The start of the program frame in host time, milliseconds.
     ///   - interval: The duration of a program frame in milliseconds.
-    mutating func select(from queue: inout Fifo<VideoFrame>, hostTime: Double, interval: Double) -> VideoFrame? {
+    mutating func select(from queue: inout Deque<VideoFrame>, hostTime: Double, interval: Double) -> VideoFrame? {
         let half = interval / 2
         let border = hostTime + half + bias * half / 16
         var count = 0

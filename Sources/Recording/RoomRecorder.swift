@@ -47,16 +47,13 @@ final class RoomRecorder: PacketSink {
         self.configuration = configuration
         self.report = report
         queue = Mutex(RecordingQueue(limit: configuration.queuedBytes))
-        let thread = Thread { [self] in
-            // A file size limit is handled as an error here and must not end the process by a signal.
-            var signals = sigset_t()
-            sigfillset(&signals)
-            pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let thread = WorkerThread(name: "recorder", stackSize: WorkerThread.smallStack) { [self] in
             write(gopSeconds: gopSeconds)
         }
-        thread.name = "recorder"
-        thread.stackSize = 512 << 10
-        thread.start()
+        guard !thread.hasStarted else { return }
+        queue.withLock { $0.end() }
+        // Later, because the caller may hold the lock that the report takes.
+        DispatchQueue.global().async { report(.failed("no thread left")) }
     }
 
     /// The current file, or the last one.
@@ -168,7 +165,8 @@ final class RoomRecorder: PacketSink {
 /// The packets waiting for the disk, in feed order and limited in bytes.
 ///
 /// If the limit is reached, the current GOP is dropped completely, including its audio and everything up to the next
-/// keyframe, since a partial GOP could not be decoded to its end. Configurations are never dropped.
+/// keyframe, since a partial GOP could not be decoded to its end. Configurations are never dropped. Unlike a
+/// `CongestionQueue` it has no limit in time and drops the newest packets, because a file need not be close to real time.
 struct RecordingQueue: Sendable {
     enum Item: Sendable {
         case packet(MediaPacket)

@@ -1,6 +1,6 @@
 /// An error with a stable code that clients match on, from the numbers of the source systems.
 ///
-/// The catalogue of codes lives in `StageError+Catalogue.swift`.
+/// The catalogue of codes lives in `ErrorCatalogue.swift`.
 public struct StageError: Error, Sendable, Equatable {
     /// The stable number.
     public var code: Int

@@ -42,10 +42,10 @@ extension ViewershipLedger {
                 for dimensions in figures.cells.keys {
                     let watch = max(
                         given[room.key]?[dimensions] ?? 0,
-                        figures.cells[dimensions]?.counts.watch ?? 0
+                        figures.cells[dimensions]?.counts.watched ?? 0
                     )
                     given[room.key, default: [:]][dimensions] = watch
-                    figures.cells[dimensions]?.counts.watch = watch
+                    figures.cells[dimensions]?.counts.watched = watch
                 }
                 result[room.key] = figures
             }
@@ -131,7 +131,7 @@ private struct MetricsPage {
     {
         guard cells.count > seriesLimit else { return cells }
         var bounded: [Dimensions: RoomFigures.CellFigures] = [:]
-        let order = cells.sorted { $0.value.counts.watch > $1.value.counts.watch }
+        let order = cells.sorted { $0.value.counts.watched > $1.value.counts.watched }
         for (position, entry) in order.enumerated() {
             let isOwn = position < seriesLimit || entry.key == Dimensions(playback: entry.key.playback)
             let key = isOwn ? entry.key : Dimensions(playback: entry.key.playback, region: "_other")
@@ -142,7 +142,7 @@ private struct MetricsPage {
 
     mutating func add(_ room: String, _ figures: RoomFigures) {
         let room = ("room", room)
-        var counts: [PlaybackProtocol: Cell.Counts] = [:]
+        var counts: [PlaybackProtocol: AudienceCounts] = [:]
         var cells: [Dimensions: RoomFigures.CellFigures] = [:]
         for playback in PlaybackProtocol.allCases { cells[Dimensions(playback: playback)] = .init() }
         // Cells without any counted viewer have no series.
@@ -159,7 +159,7 @@ private struct MetricsPage {
                 ("region", dimensions.region),
             ].filter { !$0.1.isEmpty }.map { MetricFamily.Label(name: $0.0, value: $0.1) }
             viewers.samples.append(.init(labels: labels, value: Double(cell.live)))
-            watch.samples.append(.init(labels: labels, value: Double(cell.counts.watch) / 1000))
+            watch.samples.append(.init(labels: labels, value: Double(cell.counts.watched) / 1000))
         }
         for playback in PlaybackProtocol.allCases {
             let protocolLabel = ("protocol", playback.rawValue)

@@ -11,7 +11,8 @@ struct FootlightBench: AsyncParsableCommand {
             """,
         subcommands: [
             MixerCommand.self, LadderCommand.self, LatencyCommand.self, FanOutCommand.self, PushCommand.self,
-            RoomsCommand.self, ReplayCommand.self, AudienceTruthCommand.self, OracleCommand.self, PlayersCommand.self,
+            RoomsCommand.self, EventsCommand.self, ReplayCommand.self, AudienceTruthCommand.self, OracleCommand.self,
+            PlayersCommand.self,
             SoakCommand.self, QuarantineCommand.self, StormCommand.self, GlassCommand.self, TimetableCommand.self,
         ]
     )

@@ -2,12 +2,13 @@ import ArgumentParser
 import Dispatch
 import Foundation
 import Gateway
+import MixerProcess
 
 /// The entry point; confines a mixer process before it starts any thread.
 @main
 enum EntryPoint {
     static func main() {
-        if CommandLine.arguments.dropFirst().first == "mixer" { MixerConfinement.begin() }
+        if CommandLine.arguments.dropFirst().first == MixerArguments.command { MixerConfinement.begin() }
         Task {
             await Footlight.main()
             exit(0)

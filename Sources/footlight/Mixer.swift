@@ -1,5 +1,5 @@
 import ArgumentParser
-import Gateway
+import MixerProcess
 
 struct Mixer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -27,13 +27,7 @@ struct Mixer: AsyncParsableCommand {
     var recordArrivals: String?
 
     func run() async throws {
-        try await RoomMixer(
-            room: room,
-            host: host,
-            rtmpPort: rtmpPort,
-            httpPort: httpPort,
-            epoch: epoch,
-            recording: recordArrivals
-        ).run()
+        let arguments = MixerArguments(room: room, host: host, rtmpPort: rtmpPort, httpPort: httpPort, epoch: epoch)
+        try await RoomMixer(arguments, recording: recordArrivals).run()
     }
 }

@@ -6,12 +6,12 @@ import Testing
 /// Importing another module is an error, even if the compiler allows it.
 private let table: [String: String] = [
     "CFFmpeg": "", "CRTMP": "", "CYUV": "", "CPango": "", "CZlib": "", "CSeccomp": "",
-    "Media": "NIOCore Synchronization Glibc Darwin",
+    "Media": "NIOCore Synchronization Dispatch Glibc Darwin",
     "Stage": "Media Crypto DequeModule Synchronization Glibc Darwin",
-    "RTMP": "Media NIOCore NIOPosix NIOSSL FoundationEssentials Synchronization Glibc",
+    "RTMP": "Media NIOCore NIOPosix NIOSSL FoundationEssentials Synchronization Glibc Darwin",
     "HLS": "Media NIOCore FoundationEssentials Foundation",
     "Codecs": "Media CFFmpeg CYUV CPango NIOCore Foundation Synchronization Glibc",
-    "Mixer": "Media Stage Codecs NIOCore Foundation Synchronization Dispatch Glibc Darwin",
+    "Mixer": "Media Stage Codecs DequeModule NIOCore Foundation Synchronization Dispatch Glibc Darwin",
     "Egress": "Media Stage CRTMP NIOCore Foundation Synchronization Glibc",
     "Ingest": "Media Stage RTMP Logging Metrics NIOCore Synchronization",
     "FanOut": """
@@ -20,11 +20,9 @@ private let table: [String: String] = [
     """,
     "Recording": "Media Stage HLS Logging NIOCore Dispatch \(foundation)",
     "Viewership": "Media Stage Crypto \(foundation)",
-    "SQLiteStore": "GRDB \(foundation)",
-    "ViewershipStore": "SQLiteStore Stage Viewership GRDB Logging Dispatch \(foundation)",
-    "RoomStore": "Media SQLiteStore Stage GRDB Logging Dispatch \(foundation)",
-    "Webhooks":
-        "Media SQLiteStore FootlightModel GRDB Logging Crypto NIOCore NIOPosix NIOHTTP1 NIOSSL Dispatch \(foundation)",
+    "OutboundHTTP": "AsyncHTTPClient NIOCore NIOHTTP1 NIOSSL \(foundation)",
+    "Webhooks": "Media FootlightModel OutboundHTTP Logging Crypto NIOCore Dispatch \(foundation)",
+    "Persistence": "Media Stage Viewership Webhooks FootlightModel GRDB Logging Dispatch \(foundation)",
     "FootlightModel": "Stage FoundationEssentials Foundation",
     "Assets": "Stage NIOCore NIOPosix \(foundation)",
     "ControlAPI": """
@@ -32,13 +30,17 @@ private let table: [String: String] = [
     JWTKit HTTPTypes Crypto NIOCore \(foundation)
     """,
     "Pages": "Media Logging Hummingbird HummingbirdCore HTTPTypes NIOCore Crypto \(foundation)",
-    "Gateway": """
-    Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership ViewershipStore Recording RoomStore Assets Webhooks \
-    FootlightModel ControlAPI Pages CSeccomp Logging Metrics \
-    Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
-    HTTPTypes NIOHTTPTypes FoundationNetworking Dispatch \(foundation)
+    "MixerProcess": """
+    Media Stage RTMP Codecs Mixer Egress FootlightModel Assets CSeccomp Logging NIOCore NIOPosix NIOHTTP1 \(foundation)
     """,
-    "footlight": "Gateway FootlightClient FootlightModel Stage ArgumentParser Dispatch Foundation Glibc Darwin",
+    "Gateway": """
+    Media Stage RTMP HLS Codecs Ingest MixerProcess Egress FanOut Viewership Recording Assets OutboundHTTP Webhooks \
+    Persistence FootlightModel ControlAPI Pages CSeccomp Logging Metrics \
+    Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
+    HTTPTypes NIOHTTPTypes Dispatch \(foundation)
+    """,
+    "footlight":
+        "Gateway MixerProcess FootlightClient FootlightModel Stage ArgumentParser Dispatch Foundation Glibc Darwin",
     "footlight-bench": """
     Media Stage RTMP Codecs Mixer Egress Viewership FootlightTesting TestSupport ArgumentParser Crypto NIOCore NIOPosix \
     FoundationNetworking \(foundation)
@@ -50,7 +52,7 @@ private let table: [String: String] = [
 
 private let foundation = "FoundationEssentials Foundation Synchronization Glibc"
 
-/// Only the owning target imports a C library, and does not re-export it.
+/// Only the owning targets of the table import a C library, and do not re-export it.
 private let cLibraries: Set = ["CFFmpeg", "CRTMP", "CYUV", "CPango", "CZlib", "CSeccomp"]
 
 private let root = URL(fileURLWithPath: #filePath)

@@ -137,7 +137,7 @@ struct CustomEventRoutesTests {
             let routes = server.routes()
             let received = EventLog()
             let observation = server.directory.observe { event in
-                guard let news = routes.webhookEvent(of: event) else { return }
+                guard let news = routes.webhookEvents.webhookEvent(of: event) else { return }
                 received.add(news)
                 server.webhooks.post(news)
             }
@@ -153,7 +153,7 @@ struct CustomEventRoutesTests {
             #expect(try WireJSON.decode(EventResource.self, from: body).custom?.identity == "eve")
             let path = "/v1/webhooks/\(made.id)/deliveries"
             let isThere = try await eventually {
-                try await server.ask("GET", path).decode(WebhookDeliveryList.self).deliveries.map(\.type)
+                try await server.ask("GET", path).decode(WebhookDeliveryList.self).deliveries.map(\.type.rawValue)
                     == names.reversed()
             }
             #expect(isThere)
@@ -167,10 +167,10 @@ struct CustomEventRoutesTests {
 
         func add(_ event: WebhookEvent) { events.withLock { $0.append(event) } }
 
-        var names: [String] { events.withLock { $0.map(\.type) } }
+        var names: [String] { events.withLock { $0.map(\.type.rawValue) } }
 
         func data(of name: String) -> Data? {
-            events.withLock { $0.first { $0.type == name } }.flatMap { try? $0.data() }
+            events.withLock { $0.first { $0.type.rawValue == name } }.flatMap { try? $0.data() }
         }
     }
 }

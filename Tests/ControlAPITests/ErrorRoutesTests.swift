@@ -60,8 +60,9 @@ struct ErrorRoutesTests {
         var codes: Set<Int> = []
         let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
         while let file = files?.nextObject() as? URL {
-            guard file.lastPathComponent.hasPrefix("StageError+") else { continue }
+            guard file.pathExtension == "swift" else { continue }
             let text = try String(contentsOf: file, encoding: .utf8)
+            guard text.contains("extension StageError {") else { continue }
             codes.formUnion(text.matches(of: /code: ([0-9]+),/).compactMap { Int($0.1) })
         }
         let all = codes.union(StageError.documented.map(\.code))

@@ -18,7 +18,7 @@ struct EventFrameCacheTests {
     func shape() async throws {
         try await ControlServer.run { (server) async throws in
             let context = EventContext(
-                routes: server.routes(),
+                answers: server.routes().webhookEvents.answers,
                 addresses: PlaybackAddresses(host: "h", httpPort: 1, rtmpPort: 2)
             )
             let frames = EventFrameCache()
@@ -37,9 +37,9 @@ struct EventFrameCacheTests {
     @Test("Events that are the same for all readers are cached, the oldest evicted first; others are encoded each time")
     func keeping() async throws {
         try await ControlServer.run { (server) async throws in
-            let routes = server.routes()
+            let answers = server.routes().webhookEvents.answers
             func context(_ host: String) -> EventContext {
-                EventContext(routes: routes, addresses: PlaybackAddresses(host: host, httpPort: 1, rtmpPort: 2))
+                EventContext(answers: answers, addresses: PlaybackAddresses(host: host, httpPort: 1, rtmpPort: 2))
             }
             let frames = EventFrameCache(capacity: 2)
             // The differing content of the frames shows which was cached: the first one encoded.

@@ -172,6 +172,24 @@ struct LivestreamRoutesTests {
             #expect(server.livestreams.targets("show").map(\.name) == ["yt"])
         }
     }
+
+    @Test("The layout of a livestream or of HLS that is given with the room applies to it; a wrong one creates no room")
+    func autoStartLayout() async throws {
+        try await ControlServer.run { (server) async throws in
+            func create(_ name: String, _ kind: String, _ rest: String = "") async throws -> ControlServer.Answer {
+                let body = #"{"unique_name":"\#(name)","auto_start":{"\#(kind)":{\#(rest)}}}"#
+                return try await server.ask("POST", "/v1/rooms", body)
+            }
+            let wrong = try await create("show", "hls", #""layout":{"type":"CIRCLE"}"#)
+            #expect(wrong.refusal == "400/3073" && wrong.text.contains("auto_start.hls.layout.type"))
+            #expect(throws: StageError.roomNotFound) { try server.directory.room("show") }
+            #expect(try await create("show", "hls", #""layout":{"type":"SIDEBAR"}"#).status == 201)
+            #expect(try server.directory.room("show").settings.layout.kind == .sidebar)
+            let output = #""outputs":[{"name":"yt","url":"rtmp://a.example/live","stream_key":"topsecret"}]"#
+            #expect(try await create("other", "livestream", output + #","layout":{"type":"SPOTLIGHT"}"#).status == 201)
+            #expect(try server.directory.room("other").settings.layout.kind == .spotlight)
+        }
+    }
 }
 
 @Suite("HLS routes")

@@ -77,6 +77,7 @@ struct RoomEventsTests {
             for (fault, refusal) in [
                 ("{}", "400/53004"), (#"{"participants":[{"sid":"x"}]}"#, "400/53004"),
                 (#"{"participants":[{"sid":"x","subscribed":["lamp"]}]}"#, "400/53301"),
+                (#"{"participants":[],"load":{"level":1,"reason":"fire","work":1,"cores":1}}"#, "400/3073"),
                 (#"{"participants":[{"sid":"x","audio_level":"loud","subscribed":[]}]}"#, "400/53004"),
             ] {
                 #expect(try await server.ask("POST", path, fault, as: mixer).refusal == refusal, "\(fault)")
@@ -90,7 +91,7 @@ struct RoomEventsTests {
             try await server.makeRoom()
             _ = try await server.join("show", "ann")
             #expect(try await server.ask("PUT", "/v1/rooms/show/participants/ann/tracks/mic").status == 200)
-            var report = RoomViewership(room: "show", asOf: Date(timeIntervalSince1970: 1))
+            var report = RoomViewership(room: "show", asOf: 1)
             report.concurrent = 43
             report.anonymous = 41
             server.viewership.set(report)
@@ -115,6 +116,54 @@ struct RoomEventsTests {
             }
             #expect(names == ["track.unpublished", "participant.mode_changed", "viewership.updated", "layout.changed"])
             client.close()
+        }
+    }
+
+    @Test("viewership.updated causes one query for all readers of a room, and contains that report")
+    func oneQueryPerUpdate() async throws {
+        let clock = ManualClock()
+        try await ControlServer.run(clock: clock) { (server) async throws in
+            try await server.makeRoom()
+            _ = try await server.join("show", "ann")
+            var report = RoomViewership(
+                room: "show",
+                devices: 40,
+                anonymous: 41,
+                counts: AudienceCounts(joins: 50, switches: 2, watched: 1500, startup: 300, startups: 2),
+                asOf: 1,
+                byProtocol: [.hls: 42]
+            )
+            report.byRegion = ["DE": 42]
+            let clients = try (0..<20).map { _ in try server.events(Self.events) }
+            var readers = clients.map { $0.events.makeAsyncIterator() }
+            for index in readers.indices { _ = await next(&readers[index], named: "room.snapshot") }
+            for viewers in [42, 43] {
+                report.concurrent = viewers
+                server.viewership.set(report)
+                let before = server.viewership.queryCount
+                server.directory.viewershipChanged(room: "show", viewers: viewers)
+                clock.advance(by: .seconds(2))
+                server.directory.sweep()
+                var events: Set<EventResource> = []
+                for index in readers.indices {
+                    events.insert(try #require(await next(&readers[index], named: "viewership.updated")))
+                }
+                #expect(server.viewership.queryCount == before + 1)
+                #expect(events.count == 1)
+                #expect(events.first?.viewership == ViewershipResource(report))
+                let counts = RoomCounts(hosts: 1)
+                #expect(events.first?.counts == CountsResource(counts, audience: report))
+            }
+            // A reader that reconnects receives the same events.
+            let before = server.viewership.queryCount
+            let late = try server.events(Self.events, headers: ["Last-Event-ID": "1"])
+            var events = late.events.makeAsyncIterator()
+            for viewers in [42, 43] {
+                let event = await next(&events, named: "viewership.updated")
+                #expect(event?.viewership?.concurrentViewers == viewers)
+            }
+            #expect(server.viewership.queryCount == before)
+            for client in clients + [late] { client.close() }
         }
     }
 

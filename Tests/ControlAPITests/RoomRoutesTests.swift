@@ -101,6 +101,7 @@ struct RoomRoutesTests {
                 (#"{"unique_name":"a","layout":{"grid_size":13}}"#, "400/3073", "layout.grid_size"),
                 (#"{"unique_name":"a","layout":{"overlays":{"mic":1}}}"#, "400/53004", "layout.overlays.mic"),
                 (#"{"unique_name":"a","program":{"width":641}}"#, "400/3073", "program.width must be even"),
+                (#"{"unique_name":"a","program":{"preset":"placebo"}}"#, "400/3073", "program.preset must be one of"),
                 (#"{"unique_name":"a","program":{"fps":61}}"#, "400/3073", "program.fps"),
                 (#"{"unique_name":"a","program":{"video_bitrate":9}}"#, "400/3073", "program.video_bitrate"),
             ] {

@@ -19,7 +19,7 @@ struct TotalsStreamTests {
                     RoomViewership(
                         room: "a",
                         concurrent: concurrent,
-                        asOf: Date(),
+                        asOf: Date().timeIntervalSince1970,
                         byProtocol: [.rtmp: concurrent]
                     )
                 )
@@ -52,7 +52,12 @@ struct TotalsStreamTests {
     func idleEvents() throws {
         let clock = ManualClock()
         let stream = TotalsStream(clock: clock)
-        var figures = RoomViewership(room: "a", concurrent: 3, asOf: Date(), byProtocol: [.rtmp: 3])
+        var figures = RoomViewership(
+            room: "a",
+            concurrent: 3,
+            asOf: Date().timeIntervalSince1970,
+            byProtocol: [.rtmp: 3]
+        )
         /// Returns the event of the next second.
         func next() throws -> EventStream.Frame {
             clock.advance(by: .seconds(1))
@@ -71,7 +76,7 @@ struct TotalsStreamTests {
         #expect(changed.number > repeated.number)
         #expect(String(buffer: changed.bytes).contains(#""concurrent_viewers":4"#))
         // Watch time changes each second.
-        figures.watchTimeSeconds += 4
+        figures.counts.watched += 4000
         #expect(try next().number > changed.number)
     }
 

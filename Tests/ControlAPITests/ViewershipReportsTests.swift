@@ -32,6 +32,8 @@ struct ViewershipReportsTests {
                 (Dimensions(playback: .hls, rendition: "=720p", region: "DE", client: .web), 8),
                 (Dimensions(playback: .rtmp, client: .tool), 2),
             ]
+            var oneLeft = CloseReasonCounters.zero
+            oneLeft[.left] = 1
             rows.minutes = (10..<20 as Range<Int64>).flatMap { minute in
                 func key(_ dimensions: Dimensions?) -> MinuteRow.Key {
                     MinuteRow.Key(room: "show", epoch: 600_000, minute: minute, dimensions: dimensions)
@@ -40,14 +42,16 @@ struct ViewershipReportsTests {
                     + groups.map { dimensions, viewers in
                         MinuteRow(
                             key: key(dimensions),
-                            watched: Int64(viewers) * 60_000,
+                            counts: AudienceCounts(
+                                joins: 1,
+                                leaves: oneLeft,
+                                switches: viewers / 4,
+                                watched: Int64(viewers) * 60_000,
+                                stalled: Int64(viewers) * 60,
+                                startup: dimensions.playback == .hls ? 250 : 0,
+                                startups: dimensions.playback == .hls ? 1 : 0
+                            ),
                             aired: Int64(viewers) * 60_000,
-                            joins: 1,
-                            leaves: [1, 0, 0, 0, 0],
-                            switches: viewers / 4,
-                            stalled: Int64(viewers) * 60,
-                            startup: dimensions.playback == .hls ? 250 : 0,
-                            startups: dimensions.playback == .hls ? 1 : 0,
                             maximum: viewers + 1
                         )
                     }
@@ -168,7 +172,7 @@ struct ViewershipReportsTests {
             #expect(summary.averageViewers == 10 && summary.averageMinuteAudience == 10)
             #expect(summary.peakViewers == 11 && summary.peakAt == Timestamp(720) && summary.peakKind == "live")
             #expect(summary.livePeakViewers == 11 && summary.averageMinuteAudienceMinutes == 10)
-            #expect(summary.byProtocol.keys.sorted() == ["hls", "rtmp"])
+            #expect(summary.byProtocol.keys.map(\.rawValue).sorted() == ["hls", "rtmp"])
             #expect(summary.byProtocol["hls"]?.averageViewers == 8 && summary.byProtocol["rtmp"]?.joins == 10)
             #expect(summary.uniques == UniquesResource(users: 2, devices: 7, estimated: 6))
             #expect(summary.averageStartupSeconds == 0.25 && summary.stalledSeconds == 6)
@@ -204,9 +208,14 @@ struct ViewershipReportsTests {
     @Test("The live table has a row for each room and one for the total")
     func liveTable() async throws {
         try await ControlServer.run { (server) async throws in
-            var room = RoomViewership(room: "a", concurrent: 3, asOf: Date(), byProtocol: [.rtmp: 3])
+            var room = RoomViewership(
+                room: "a",
+                concurrent: 3,
+                asOf: Date().timeIntervalSince1970,
+                byProtocol: [.rtmp: 3]
+            )
             room.uniques = UniqueViewers(users: 1, devices: 2, estimated: 4)
-            (room.startups, room.startupSeconds, room.stalledSeconds, room.switches) = (2, 3, 1.25, 7)
+            room.counts = AudienceCounts(switches: 7, stalled: 1250, startup: 3000, startups: 2)
             server.viewership.set(room)
             let table = try await server.ask("GET", "/v1/viewership.csv").text.components(separatedBy: "\r\n")
                 .dropLast().map { $0.components(separatedBy: ",") }
@@ -424,7 +433,7 @@ struct ViewershipReportsTests {
                     RoomViewership(
                         room: "show",
                         concurrent: concurrent,
-                        asOf: Date(timeIntervalSince1970: seconds),
+                        asOf: seconds,
                         staleMs: Int(seconds)
                     )
                 )
@@ -488,7 +497,7 @@ struct ViewershipRoutesTests {
             _ = try await server.join("show", "ann")
             _ = try await server.join("show", "eve", "RECV_ONLY")
             server.viewership.set(
-                RoomViewership(room: "show", concurrent: 42, anonymous: 41, asOf: Date(timeIntervalSince1970: 0))
+                RoomViewership(room: "show", concurrent: 42, anonymous: 41, asOf: 0)
             )
             let room = try await server.ask("GET", "/v1/rooms/show").decode(RoomResource.self)
             #expect(
@@ -511,10 +520,9 @@ struct ViewershipRoutesTests {
                     devices: 55,
                     anonymous: 41,
                     peak: 80,
-                    peakAt: Date(timeIntervalSince1970: 60),
-                    joins: 212,
-                    watchTimeSeconds: 91234,
-                    asOf: Date(timeIntervalSince1970: 90),
+                    peakAt: 60,
+                    counts: AudienceCounts(joins: 212, watched: 91_234_000),
+                    asOf: 90,
                     staleMs: 40,
                     byProtocol: [.sdk: 16, .hls: 30, .llhls: 8, .rtmp: 2, .flv: 1]
                 )
@@ -533,7 +541,12 @@ struct ViewershipRoutesTests {
         try await ControlServer.run { (server) async throws in
             for (name, count) in [("a", 3), ("b", 4)] {
                 server.viewership.set(
-                    RoomViewership(room: name, concurrent: count, asOf: Date(), byProtocol: [.rtmp: count])
+                    RoomViewership(
+                        room: name,
+                        concurrent: count,
+                        asOf: Date().timeIntervalSince1970,
+                        byProtocol: [.rtmp: count]
+                    )
                 )
             }
             let answer = try await server.ask("GET", "/v1/viewership").decode(ViewershipTotalsResource.self)

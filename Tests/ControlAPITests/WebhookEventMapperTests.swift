@@ -1,3 +1,4 @@
+import FootlightModel
 import Stage
 import Synchronization
 import Testing
@@ -14,8 +15,10 @@ struct WebhookEventMapperTests {
         }
 
         private static func text(_ events: WebhookEventMapper.MappedEvent) -> String {
-            guard case .participantLeft(let host, .roomEnded) = events.event.payload else { return events.name }
-            return "\(events.name) \(host.identity)"
+            guard case .participantLeft(let host, .roomEnded) = events.event.payload else {
+                return events.name.rawValue
+            }
+            return "\(events.name.rawValue) \(host.identity)"
         }
 
         /// Returns the events since the last call.
@@ -69,7 +72,7 @@ struct WebhookEventMapperTests {
 
             func mixer(_ levels: Int...) throws -> [String] {
                 for level in levels {
-                    let load = MixerLoad(level: level, reason: level > 0 ? "frame_work" : nil, work: 0.9, cores: 1)
+                    let load = MixerLoad(level: level, reason: level > 0 ? .work : nil, work: 0.9, cores: 1)
                     try stage.report(room: "show", MixerReport(entries: [], load: load))
                 }
                 return received.drain()
@@ -99,7 +102,7 @@ struct WebhookEventMapperTests {
             let names = Mutex<[String]>([])
             let observation = stage.observe { event in
                 let received = events.withLock { $0.events(of: event) }
-                names.withLock { $0 += received.map(\.name) }
+                names.withLock { $0 += received.map(\.name.rawValue) }
             }
             defer { observation.cancel() }
             try stage.end(room: "show")

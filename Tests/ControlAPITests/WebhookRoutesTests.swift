@@ -107,7 +107,7 @@ struct WebhookRoutesTests {
             let made = try await make(server)
             let routes = server.routes()
             let observation = server.directory.observe { event in
-                if let news = routes.webhookEvent(of: event) { server.webhooks.post(news) }
+                if let news = routes.webhookEvents.webhookEvent(of: event) { server.webhooks.post(news) }
             }
             try await server.makeRoom()
             try await server.makeRoom("other")
@@ -121,7 +121,9 @@ struct WebhookRoutesTests {
                 try await list().deliveries.contains { $0.type == "room.ended" }
             }
             let all = try await list().deliveries
-            #expect(isThere && all.last?.type == "room.created" && all.allSatisfy { $0.type.hasPrefix("room.") })
+            #expect(
+                isThere && all.last?.type == "room.created" && all.allSatisfy { $0.type.rawValue.hasPrefix("room.") }
+            )
             #expect(
                 all.allSatisfy { $0.room == "show" && $0.state == "pending" && $0.tries == 0 && $0.attempts.isEmpty }
             )
@@ -151,10 +153,11 @@ struct WebhookRoutesTests {
 
     @Test("Delivered events equal those of the stream and the reports; events for a single reader are not delivered")
     func vocabulary() async throws {
-        #expect(WebhookType.all.contains("participant.joined") && WebhookType.all.contains("broadcast.summary"))
-        #expect(WebhookType.all.contains("host.joined") && Set(WebhookType.all).count == WebhookType.all.count)
+        let all = WebhookEventType.subscribable.map(\.rawValue)
+        #expect(all.contains("participant.joined") && all.contains("broadcast.summary"))
+        #expect(all.contains("host.joined") && Set(all).count == all.count)
         for name in ["room.snapshot", "heartbeat", "session.disconnected", "viewership.updated", "webhook.test"] {
-            #expect(!WebhookType.all.contains(name))
+            #expect(!all.contains(name))
         }
         try await ControlServer.run { (server) async throws in
             let routes = server.routes()
@@ -163,25 +166,32 @@ struct WebhookRoutesTests {
                 StageEvent(roomSID: room.sid, roomName: "show", revision: 3, payload: payload, at: 1)
             }
             let pin = PinChange(participantSID: "PA1", pin: nil, viewerSID: nil)
-            let received = try #require(routes.webhookEvent(of: event(.pinChanged(pin))))
+            let received = try #require(routes.webhookEvents.webhookEvent(of: event(.pinChanged(pin))))
             #expect(
-                received.type == "pin.changed" && received.room == .init(sid: room.sid, name: "show")
+                received.type == .stream(.pinChanged) && received.room == .init(sid: room.sid, name: "show")
                     && received.at == 1
             )
             let data = try WireJSON.decode(EventResource.self, from: received.data())
             #expect(data.type == "pin.changed" && data.rev == 3 && data.participantSID == "PA1")
-            let named = try #require(routes.webhookEvent(of: event(.pinChanged(pin)), as: "host.joined"))
-            #expect(named.type == "host.joined")
+            let named = try #require(routes.webhookEvents.webhookEvent(of: event(.pinChanged(pin)), as: .hostJoined))
+            #expect(named.type == .webhook(.hostJoined))
             #expect(try named.data() == received.data())
             let own = PinChange(participantSID: "PA1", pin: nil, viewerSID: "PA2")
-            #expect(routes.webhookEvent(of: event(.pinChanged(own))) == nil)
-            #expect(routes.webhookEvent(of: event(.viewershipUpdated)) == nil)
+            #expect(routes.webhookEvents.webhookEvent(of: event(.pinChanged(own))) == nil)
+            let figures = RoomViewership(room: "show", concurrent: 4, peak: 12, asOf: 60)
+            let update = AudienceUpdate(counts: RoomCounts()) { figures }
+            #expect(routes.webhookEvents.webhookEvent(of: event(.viewershipUpdated(update))) == nil)
 
-            let figures = RoomViewership(room: "show", concurrent: 4, peak: 12, asOf: Date(timeIntervalSince1970: 60))
-            let minute = try WireJSON.decode(ViewershipResource.self, from: routes.minuteEvent(of: figures).data())
+            let minute = try WireJSON.decode(
+                ViewershipResource.self,
+                from: routes.webhookEvents.minuteEvent(of: figures).data()
+            )
             #expect(minute.concurrentViewers == 4 && minute.peakConcurrentViewers == 12)
-            let threshold = routes.thresholdEvent(10, of: figures)
-            #expect(threshold.type == "viewership.threshold" && threshold.room?.sid == room.sid && threshold.at == 60)
+            let threshold = routes.webhookEvents.thresholdEvent(10, of: figures)
+            #expect(
+                threshold.type == .webhook(.viewershipThreshold) && threshold.room?.sid == room.sid
+                    && threshold.at == 60
+            )
             #expect(try WireJSON.decode(ThresholdResource.self, from: threshold.data()).threshold == 10)
         }
     }
@@ -203,15 +213,21 @@ struct WebhookRoutesTests {
                 $0.broadcasts = [broadcast]
                 $0.peaks = [nil: SettledPeak(viewers: 7, at: 70_000)]
             }
-            let event = try await routes.summaryEvent(of: broadcast, in: server.history, mark: ("m", 1)) { _ in true }
-            #expect(event.type == "broadcast.summary" && event.at == 120 && event.mark?.value == 1)
+            let event = try await routes.webhookEvents.summaryEvent(of: broadcast, in: server.history, mark: ("m", 1)) {
+                _ in true
+            }
+            #expect(event.type == .webhook(.broadcastSummary) && event.at == 120 && event.mark?.value == 1)
             let summary = try WireJSON.decode(ViewershipSummary.self, from: event.data())
             #expect(
                 summary.peakViewers == 7 && summary.livePeakViewers == 9 && summary.settled
                     && summary.onAirSeconds == 60
             )
             server.history.rows.withLock { $0.isUnavailable = true }
-            let unwanted = try await routes.summaryEvent(of: broadcast, in: server.history, mark: ("m", 1)) { _ in false
+            let unwanted = try await routes.webhookEvents.summaryEvent(
+                of: broadcast,
+                in: server.history,
+                mark: ("m", 1)
+            ) { _ in false
             }
             #expect(unwanted.mark?.value == 1)
         }

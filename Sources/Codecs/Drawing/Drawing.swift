@@ -9,8 +9,6 @@ public struct Drawing: Sendable {
     public enum Mark: Sendable {
         /// A filled rectangle with round corners.
         case box(DrawingBox, cornerRadius: Double, RGBAColour)
-        /// A filled rectangle whose colour changes evenly from its upper to its lower edge.
-        case gradient(DrawingBox, upper: RGBAColour, lower: RGBAColour)
         /// The largest filled circle in the middle of a box.
         case disc(DrawingBox, RGBAColour)
         /// Text, cut or wrapped to the box's width.
@@ -196,8 +194,6 @@ struct DrawingSurface: ~Copyable {
             addBox(box, radius: radius)
             cairo_set_source_rgba(cairo, colour)
             cairo_fill(cairo)
-        case .gradient(let box, let upper, let lower):
-            fill(box, from: upper, to: lower)
         case .disc(let box, let colour):
             let radius = min(box.width, box.height) / 2
             cairo_arc(cairo, box.x + box.width / 2, box.y + box.height / 2, radius, 0, 2 * .pi)
@@ -233,24 +229,6 @@ struct DrawingSurface: ~Copyable {
         cairo_arc(cairo, left + radius, bottom - radius, radius, .pi / 2, .pi)
         cairo_arc(cairo, left + radius, top + radius, radius, .pi, 1.5 * .pi)
         cairo_close_path(cairo)
-    }
-
-    private func fill(_ box: DrawingBox, from upper: RGBAColour, to lower: RGBAColour) {
-        guard let pattern = cairo_pattern_create_linear(0, box.y, 0, box.y + box.height) else { return }
-        defer { cairo_pattern_destroy(pattern) }
-        for (place, colour) in [(0.0, upper), (1.0, lower)] {
-            cairo_pattern_add_color_stop_rgba(
-                pattern,
-                place,
-                Double(colour.red) / 255,
-                Double(colour.green) / 255,
-                Double(colour.blue) / 255,
-                min(max(colour.opacity, 0), 1)
-            )
-        }
-        cairo_rectangle(cairo, box.x, box.y, box.width, box.height)
-        cairo_set_source(cairo, pattern)
-        cairo_fill(cairo)
     }
 
     private func draw(_ image: RasterImage, x: Int, y: Int, cornerRadius: Double, opacity: Double) {

@@ -161,7 +161,6 @@ enum TextFonts {
             switch style.weight {
             case .regular: PANGO_WEIGHT_NORMAL
             case .medium: PANGO_WEIGHT_MEDIUM
-            case .semibold: PANGO_WEIGHT_SEMIBOLD
             case .bold: PANGO_WEIGHT_BOLD
             }
         pango_font_description_set_weight(description, weight)

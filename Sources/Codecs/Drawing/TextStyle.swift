@@ -4,7 +4,6 @@ public struct TextStyle: Sendable, Hashable {
     public enum Weight: Sendable, Hashable {
         case regular
         case medium
-        case semibold
         case bold
     }
 

@@ -68,8 +68,7 @@ extension StageEvent {
     /// Whether the event is the same for every reader at any time.
     fileprivate var isSameForAllReaders: Bool {
         switch payload {
-        case .snapshot, .roomCreated, .roomUpdated, .roomEnded, .hlsStateChanged, .viewershipUpdated,
-            .sessionDisconnected:
+        case .snapshot, .roomCreated, .roomUpdated, .roomEnded, .hlsStateChanged, .sessionDisconnected:
             false
         default:
             true

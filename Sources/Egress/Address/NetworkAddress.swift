@@ -205,14 +205,14 @@ final class NameResolver: Sendable {
         guard let number else { throw PushError(.nameNotFound, "the name server has not answered for \(host)") }
 
         let latch = latch
-        let isRunning = spawnThread(named: "resolve") {
+        let thread = WorkerThread(name: "resolve", stackSize: WorkerThread.smallStack) {
             let answer = Self.ask(host, port: port)
             latch.update { question in
                 question.isOpen = false
                 if question.number == number { question.answer = answer }
             }
         }
-        guard isRunning else {
+        guard thread.hasStarted else {
             latch.update { $0.isOpen = false }
             throw PushError(.local, "no thread to resolve \(host)")
         }

@@ -90,10 +90,12 @@ public final class TargetResolver: Sendable {
             throw PushError(.forbiddenAddress, "port \(port) is not allowed")
         }
         let result: Result<[String], PushError> = await withCheckedContinuation { answer in
-            let isRunning = spawnThread(named: "look-up") {
+            let thread = WorkerThread(name: "look-up", stackSize: WorkerThread.smallStack) {
                 answer.resume(returning: Self.resolve(host, port: port, within: seconds, policy))
             }
-            if !isRunning { answer.resume(returning: .failure(PushError(.local, "no thread to resolve \(host)"))) }
+            if !thread.hasStarted {
+                answer.resume(returning: .failure(PushError(.local, "no thread to resolve \(host)")))
+            }
         }
         return try result.get()
     }

@@ -116,8 +116,8 @@ final class Watchdog: Sendable {
             return !state.isRunning
         }
         guard mustStart else { return }
-        let isRunning = spawnThread(named: "push-watchdog") { self.run() }
-        if !isRunning { watched.update { $0.isRunning = false } }
+        let thread = WorkerThread(name: "push-watchdog", stackSize: WorkerThread.smallStack) { self.run() }
+        if !thread.hasStarted { watched.update { $0.isRunning = false } }
     }
 
     func remove(_ socket: SocketGuard) {

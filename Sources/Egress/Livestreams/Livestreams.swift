@@ -68,7 +68,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
         self.onChange = onChange
         EgressLibraries.initialise()
         // Without a thread commands still work, but no changes are reported.
-        _ = spawnThread(named: "livestreams") { self.run() }
+        _ = WorkerThread(name: "livestreams", stackSize: WorkerThread.smallStack) { self.run() }
     }
 
     /// Adds a port that this process listens on, which outputs may not target on any address of this machine.

@@ -164,11 +164,11 @@ final class PushCore: Sendable {
     func startBackupProbe() {
         guard let spare else { return }
         isBackupProbeEnded.update { $0 = false }
-        let isRunning = spawnThread(named: "spare-\(name)") { [self] in
+        let thread = WorkerThread(name: "spare-\(name)", stackSize: WorkerThread.smallStack) { [self] in
             BackupProbe(core: self, address: spare).run()
             isBackupProbeEnded.update { $0 = true }
         }
-        if !isRunning { isBackupProbeEnded.update { $0 = true } }
+        if !thread.hasStarted { isBackupProbeEnded.update { $0 = true } }
     }
 
     /// Waits for the end of the probe thread, which `stop` has interrupted.

@@ -4,7 +4,8 @@ import NIOCore
 /// The packets a push has received: the latest configurations and the send queue.
 ///
 /// While it is not streaming, a push stores only the current GOP, so that a connection can begin with a keyframe at
-/// once. While it streams, packets wait in a queue that drops by age and size.
+/// once. While it streams, packets wait in a queue that drops by age and size. Unlike a viewer's GOP cache, the stored
+/// packets leave with the first connection, and audio alone is stored only while the program has no video.
 struct PushInbox: Sendable {
     private(set) var metadata: MediaPacket?
     private(set) var videoConfiguration: MediaPacket?

@@ -50,7 +50,10 @@ public final class RTMPPush: Sendable, PacketSink {
         }
         guard isFirst else { return }
         let core = core
-        guard spawnThread(named: "push-\(core.name)", { PushRun(core: core).run() }) else {
+        let thread = WorkerThread(name: "push-\(core.name)", stackSize: WorkerThread.smallStack) {
+            PushRun(core: core).run()
+        }
+        guard thread.hasStarted else {
             _ = core.advance { $0.start(now: .now()) }
             _ = core.advance { $0.failed(PushError(.local, "no thread left"), now: .now(), chance: 0) }
             core.ended.update { $0 = true }

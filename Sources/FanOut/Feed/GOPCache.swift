@@ -2,6 +2,8 @@ import Media
 import NIOCore
 
 /// Caches the current GOP and the decoder configurations, so that a new viewer starts at once.
+///
+/// Unlike a `CongestionQueue` it is read by many and consumed by none: a GOP over the limits is dropped as a whole.
 struct GOPCache {
     private(set) var metadata: MediaPacket?
     private(set) var videoConfiguration: MediaPacket?

@@ -66,18 +66,21 @@ final class BlockingReloadQueue {
     var count: Int { waits.values.reduce(0) { $0 + $1.count } }
 
     func add(_ wait: BlockingReload) {
+        loop.assertInEventLoop()
         wait.queue = self
         waits[wait.target, default: [:]][ObjectIdentifier(wait)] = wait
         if sweeping == nil { scheduleSweep() }
     }
 
     fileprivate func remove(_ wait: BlockingReload) {
+        loop.assertInEventLoop()
         waits[wait.target]?[ObjectIdentifier(wait)] = nil
         if waits[wait.target]?.isEmpty == true { waits[wait.target] = nil }
     }
 
     /// Ends the waits whose targets have been reached.
     func release() {
+        loop.assertInEventLoop()
         var released: [BlockingReload] = []
         for target in waits.keys where isReady(target) {
             released += waits.removeValue(forKey: target)?.values ?? [:].values

@@ -27,30 +27,42 @@ struct MediaRequest: Equatable {
 
     /// Parses a request path, ignoring the query; nil for other paths and invalid room names.
     init?(path: String) {
-        // Parses bytes, because every playback request passes here.
+        // Parses bytes without arrays, because every playback request passes here.
         let bytes = path.utf8
         guard bytes.starts(with: "/live/".utf8) else { return nil }
-        let words = bytes.dropFirst("/live/".utf8.count).prefix { $0 != UInt8(ascii: "?") }
-        var parts = words.split(separator: UInt8(ascii: "/"), maxSplits: 4, omittingEmptySubsequences: false)
+        var rest: Substring.UTF8View? = bytes.dropFirst("/live/".utf8.count).prefix { $0 != UInt8(ascii: "?") }
+        func nextPart() -> Substring.UTF8View? {
+            guard let remaining = rest else { return nil }
+            guard let end = remaining.firstIndex(of: UInt8(ascii: "/")) else {
+                rest = nil
+                return remaining
+            }
+            rest = remaining[remaining.index(after: end)...]
+            return remaining[..<end]
+        }
         func text(_ part: Substring.UTF8View) -> String { String(Substring(part)) }
-        let isSessionNamed = parts.count > 2 && parts[1].first == UInt8(ascii: "~")
-        let sid = isSessionNamed ? text(parts.remove(at: 1).dropFirst()) : nil
-        guard let first = parts.first, let last = parts.last else { return nil }
-        switch parts.count {
-        case 1:
+        guard let first = nextPart() else { return nil }
+        var second = nextPart()
+        var sid: String?
+        if let part = second, part.first == UInt8(ascii: "~"), rest != nil {
+            sid = text(part.dropFirst())
+            second = nextPart()
+        }
+        let third = nextPart()
+        guard rest == nil else { return nil }
+        switch (second, third) {
+        case (nil, _):
             guard let room = first.without(suffix: ".flv") else { return nil }
             self.init(room: text(room), .flv)
-        case 2 where last.elementsEqual("index.m3u8".utf8):
+        case (let last?, nil) where last.elementsEqual("index.m3u8".utf8):
             self.init(room: text(first), sid: sid, .multivariantPlaylist)
-        case 2 where last.elementsEqual("media.m3u8".utf8):
+        case (let last?, nil) where last.elementsEqual("media.m3u8".utf8):
             self.init(room: text(first), sid: sid, .mediaPlaylist(rendition: nil))
-        case 2:
+        case (let last?, nil):
             guard let rendition = last.without(suffix: ".m3u8").map(text), Self.isName(rendition) else { return nil }
             self.init(room: text(first), sid: sid, .mediaPlaylist(rendition: rendition))
-        case 3:
-            self.init(room: text(first), sid: sid, .file(run: text(parts[1]), name: text(last)))
-        default:
-            return nil
+        case (let run?, let name?):
+            self.init(room: text(first), sid: sid, .file(run: text(run), name: text(name)))
         }
         guard Self.isName(room) else { return nil }
     }

@@ -24,11 +24,7 @@ public struct RTMPPlayService: Sendable {
     /// accepted as well.
     ///
     /// - Parameter bearer: The identity and role from the player's token.
-    public func watch(
-        _ request: PlayRequest,
-        on connection: RTMPConnection,
-        bearer: ViewerBearer = ViewerBearer()
-    ) -> PlayVerdict {
+    public func watch(_ request: PlayRequest, bearer: ViewerBearer = ViewerBearer()) -> PlayVerdict {
         guard let (feed, room) = feeds.playable(request.name) else {
             return .refuse(.playStreamNotFound(request.name))
         }

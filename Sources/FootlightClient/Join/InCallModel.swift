@@ -1,6 +1,5 @@
 public import Foundation
 public import Observation
-public import Stage
 
 /// The model of a call's screen: its controls, its toasts, and the list of participants.
 @MainActor @Observable

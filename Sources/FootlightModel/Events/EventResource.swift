@@ -27,8 +27,8 @@ public struct EventResource: Codable, Sendable, Hashable {
     /// The track; with `track.*`.
     public var track: TrackResource?
     /// The reason; with `participant.left`, `participant.reconnecting`, `track.unpublished`, `dominant_speaker.changed`
-    /// and `hand.lowered`; `type` determines its enumeration.
-    public var reason: String?
+    /// and `hand.lowered`; `type` determines which values are possible.
+    public var reason: WireEnum<EventReason>?
     /// The code of the reason; with `participant.reconnecting`: 53001 for signalling, 53405 for media.
     public var code: Int?
     /// The previous mode; with `participant.mode_changed`.
@@ -85,11 +85,6 @@ public struct EventResource: Codable, Sendable, Hashable {
         self.participants = participants
         self.tiles = tiles
         self.participant = participant
-    }
-
-    /// Returns the reason as a value of the enumeration that `type` determines, such as `LeaveReason`.
-    public func reason<Reason>(as type: Reason.Type) -> WireEnum<Reason>? {
-        reason.map { WireEnum(rawValue: $0) }
     }
 
     private enum CodingKeys: String, CodingKey {

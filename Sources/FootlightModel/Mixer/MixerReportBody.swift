@@ -68,7 +68,7 @@ public struct MixerLoadResource: Codable, Sendable, Hashable {
     /// dominant speaker updated. 5: no renditions. 6: no host video.
     public var level: Int
     /// `frame_work` or `encoder_queue`; absent on level 0.
-    public var reason: String?
+    public var reason: WireEnum<MixerLoad.Reason>?
     /// The part of the frame interval that a slow frame takes; 1 is the limit.
     public var work: Double
     /// The processor cores in use.
@@ -79,7 +79,7 @@ public struct MixerLoadResource: Codable, Sendable, Hashable {
     /// Makes a load.
     public init(
         level: Int,
-        reason: String? = nil,
+        reason: WireEnum<MixerLoad.Reason>? = nil,
         work: Double,
         cores: Double,
         renditions: [RenditionLoadResource]? = nil

@@ -1,3 +1,5 @@
+public import Stage
+
 /// The encoding settings of a room's program.
 ///
 /// In a request every field is optional; in a response all are present.
@@ -13,7 +15,7 @@ public struct ProgramResource: Codable, Sendable, Hashable {
     /// Audio kilobits per second, 10 to 320.
     public var audioBitrate: Int?
     /// The x264 preset, `ultrafast` to `medium`; but `veryfast`, the default, searches less.
-    public var preset: String?
+    public var preset: WireEnum<ProgramConfiguration.Preset>?
     /// The keyframe interval in seconds, 1 to 10.
     public var keyInterval: Int?
     /// The jitter buffer target of hosts in milliseconds, 60 to 2000.
@@ -30,7 +32,7 @@ public struct ProgramResource: Codable, Sendable, Hashable {
         fps: Rate? = nil,
         videoBitrate: Int? = nil,
         audioBitrate: Int? = nil,
-        preset: String? = nil,
+        preset: WireEnum<ProgramConfiguration.Preset>? = nil,
         keyInterval: Int? = nil,
         jitterTarget: Int? = nil
     ) {

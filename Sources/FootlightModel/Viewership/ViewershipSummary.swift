@@ -54,13 +54,13 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
     /// Whether the broadcast is over and the numbers are final.
     public var settled: Bool
     /// By playback protocol.
-    public var byProtocol: [String: ViewershipSliceResource]
+    public var byProtocol: [WireEnum<PlaybackProtocol>: ViewershipSliceResource]
     /// By rendition; the empty name is the program itself.
     public var byRendition: [String: ViewershipSliceResource]
     /// By country or region; empty if unknown.
     public var byRegion: [String: ViewershipSliceResource]
     /// By kind of player.
-    public var byClient: [String: ViewershipSliceResource]
+    public var byClient: [WireEnum<ClientClass>: ViewershipSliceResource]
 
     /// Creates a summary of a broadcast without viewers.
     public init(room: String, beganAt: Timestamp, endedAt: Timestamp?) {
@@ -172,13 +172,13 @@ public struct ViewershipPeriod: Codable, Sendable, Hashable {
     /// The rebuffering ratio: stalled / (playing + stalled).
     public var rebufferRatio: Double
     /// By playback protocol.
-    public var byProtocol: [String: ViewershipSliceResource]
+    public var byProtocol: [WireEnum<PlaybackProtocol>: ViewershipSliceResource]
     /// By rendition; the empty name is the program itself.
     public var byRendition: [String: ViewershipSliceResource]
     /// By country or region; empty if unknown.
     public var byRegion: [String: ViewershipSliceResource]
     /// By kind of player.
-    public var byClient: [String: ViewershipSliceResource]
+    public var byClient: [WireEnum<ClientClass>: ViewershipSliceResource]
 
     /// Creates a summary of a period without viewers.
     public init(from: Timestamp, to: Timestamp) {

@@ -5,7 +5,7 @@ public struct WebhookDeliveryResource: Codable, Sendable, Hashable {
     /// The sequence number among all events.
     public var seq: Int64
     /// The type of event.
-    public var type: String
+    public var type: WireEnum<WebhookEventType>
     /// The room's unique name; empty for events without a room.
     public var room: String
     /// The time of the event.
@@ -21,7 +21,7 @@ public struct WebhookDeliveryResource: Codable, Sendable, Hashable {
     public init(
         id: String,
         seq: Int64,
-        type: String,
+        type: WireEnum<WebhookEventType>,
         room: String,
         at: Timestamp,
         state: WireEnum<WebhookDeliveryState>,

@@ -6,8 +6,8 @@ public struct WebhookResource: Codable, Sendable, Hashable {
     public var url: String
     /// A description for people.
     public var description: String
-    /// The names of events; empty for all.
-    public var types: [String]
+    /// The types of events, or prefixes such as `room.*`; empty for all.
+    public var types: [WireEnum<WebhookEventPattern>]
     /// The room; null for all.
     @ExplicitNull public var room: String?
     /// Whether messages are delivered.
@@ -90,8 +90,8 @@ public struct CreateWebhookBody: Codable, Sendable, Hashable {
     public var url: String
     /// A description for people; up to 256 bytes.
     public var description: String?
-    /// The names of events, or prefixes such as `room.*`; all when omitted or empty.
-    public var types: [String]?
+    /// The types of events, or prefixes such as `room.*`; all when omitted or empty.
+    public var types: [WireEnum<WebhookEventPattern>]?
     /// The unique name or sid of a room; all rooms when omitted.
     public var room: String?
     /// Whether messages are delivered; true when omitted.
@@ -101,7 +101,7 @@ public struct CreateWebhookBody: Codable, Sendable, Hashable {
     public init(
         url: String,
         description: String? = nil,
-        types: [String]? = nil,
+        types: [WireEnum<WebhookEventPattern>]? = nil,
         room: String? = nil,
         enabled: Bool? = nil
     ) {
@@ -119,8 +119,8 @@ public struct UpdateWebhookBody: Codable, Sendable, Hashable {
     public var url: String?
     /// A description for people.
     public var description: String?
-    /// The names of events; empty for all.
-    public var types: [String]?
+    /// The types of events, or prefixes such as `room.*`; empty for all.
+    public var types: [WireEnum<WebhookEventPattern>]?
     /// The unique name or sid of a room; null for all rooms.
     public var room: ExplicitNull<String>?
     /// Whether messages are delivered; true also enables an endpoint that was disabled after failures.

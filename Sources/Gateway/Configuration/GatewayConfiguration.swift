@@ -1,7 +1,7 @@
 import FanOut
 import Recording
 public import Stage
-import ViewershipStore
+import Persistence
 import Webhooks
 
 /// The gateway's settings.
@@ -226,9 +226,8 @@ extension RecordingConfiguration {
 
 extension WebhookConfiguration {
     /// Makes the configuration from the gateway's settings.
-    init(_ configuration: GatewayConfiguration, path: String) {
+    init(_ configuration: GatewayConfiguration) {
         self.init(
-            path: path,
             allowsPlainHTTP: configuration.allowsPlainWebhooks,
             maximumEndpoints: configuration.maximumWebhooks,
             maximumPending: configuration.webhookQueue

@@ -1,4 +1,5 @@
 import Configuration
+import MixerProcess
 import Stage
 
 /// One setting: its key, its values and its effect.
@@ -374,7 +375,7 @@ struct Setting: Sendable {
         .word(
             "mixer.confinement",
             \.mixerConfinement,
-            among: MixerConfinement.levels,
+            among: MixerEnvironment.confinementLevels,
             "Restricts mixers to the system calls they need: if supported, or no mixer starts, or not at all."
         ),
         .number(

@@ -1,12 +1,12 @@
+import Egress
 import Foundation
 import FootlightModel
+import NIOCore
+import NIOPosix
+import OutboundHTTP
 import ServiceLifecycle
 import Stage
 import Synchronization
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Runs a gateway with one room and two synthetic hosts.
 public struct DemoShow: Sendable {
@@ -67,7 +67,8 @@ public struct DemoShow: Sendable {
         let token = try directory.read(OperatorToken.fileName).map { String(decoding: $0, as: UTF8.self) } ?? ""
         let host = ["0.0.0.0", "::"].contains(configuration.host) ? "127.0.0.1" : configuration.host
         let api = DemoAPI(
-            base: "http://\(host):\(endpoints.httpPort)/v1",
+            host: host,
+            port: endpoints.httpPort,
             token: token.trimmingCharacters(in: .whitespacesAndNewlines)
         )
         do {
@@ -138,51 +139,47 @@ public struct DemoShow: Sendable {
 
 /// The API client of the demo.
 struct DemoAPI {
-    let base: String
+    let host: String
+    let port: Int
     let token: String
 
+    /// The time limit of a request, in seconds.
+    private static let timeout: Int64 = 10
+    /// The maximum size of a response in bytes.
+    private static let responseLimit = 1 << 20
+
     struct Refused: Error, CustomStringConvertible {
-        var status = 0
+        let status: Int
         let description: String
     }
 
     func get(_ path: String) async throws -> Data {
-        try await send("GET", path, body: nil)
+        try await send(.get, path, body: nil)
     }
 
     func post(_ path: String, _ body: [String: String]) async throws -> Data {
-        try await send("POST", path, body: try JSONEncoder().encode(body))
+        try await send(.post, path, body: ByteBuffer(bytes: try JSONEncoder().encode(body)))
     }
 
-    private func send(_ method: String, _ path: String, body: Data?) async throws -> Data {
-        try Task.checkCancellation()
-        guard let url = URL(string: base + path) else { throw Refused(description: "bad address \(base + path)") }
-        var request = URLRequest(url: url, timeoutInterval: 10)
-        request.httpMethod = method
-        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-        if let body {
-            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-            request.httpBody = body
+    private func send(_ method: OutboundRequest.Method, _ path: String, body: ByteBuffer?) async throws -> Data {
+        let deadline = NIODeadline.now() + .seconds(Self.timeout)
+        // The gateway of this process, which listens where its operator configured.
+        let addresses = try await TargetResolver(TargetPolicy(allowsPrivateAddresses: true))
+            .addresses(of: host, port: UInt16(clamping: port), within: Double(Self.timeout))
+        var headers = [("Authorization", "Bearer \(token)"), ("Connection", "close")]
+        if body != nil { headers.append(("Content-Type", "application/json")) }
+        let response = try await OutboundConnection.send(
+            OutboundRequest(method, headers: headers, body: body, responseLimit: Self.responseLimit),
+            to: OutboundTarget(isSecure: false, host: host, port: port, path: "/v1" + path),
+            at: addresses,
+            group: MultiThreadedEventLoopGroup.singleton,
+            by: deadline
+        ).response
+        if case .failed(let fault) = response.ending { throw fault }
+        guard (200..<300).contains(response.status) else {
+            throw Refused(status: response.status, description: String(buffer: response.body))
         }
-        let (status, data) = try await Self.answer(to: request)
-        guard (200..<300).contains(status) else {
-            throw Refused(status: status, description: String(decoding: data, as: UTF8.self))
-        }
-        return data
-    }
-
-    /// Waits for the response, also in a cancelled task, up to the request's timeout: cancelling a request of
-    /// FoundationNetworking may crash the process.
-    private static func answer(to request: URLRequest) async throws -> (status: Int, data: Data) {
-        try await withCheckedThrowingContinuation { continuation in
-            URLSession.shared.dataTask(with: request) { data, response, error in
-                if let data, let status = (response as? HTTPURLResponse)?.statusCode {
-                    continuation.resume(returning: (status, data))
-                } else {
-                    continuation.resume(throwing: error ?? Refused(description: "no answer"))
-                }
-            }.resume()
-        }
+        return Data(response.body.readableBytesView)
     }
 }
 
@@ -208,22 +205,28 @@ final class DemoEncoders: Sendable {
         }
     }
 
-    private let running = Mutex<[Process]>([])
+    private let running = Mutex<[SpawnedProcess]>([])
 
     /// Starts an encoder that publishes to `address`.
     func start(_ pattern: Pattern, address: String) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
+        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        guard null >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+        defer { close(null) }
+        let arguments =
             ["ffmpeg", "-hide_banner", "-loglevel", "error", "-re"]
             + ["-f", "lavfi", "-i", pattern.videoSource]
             + ["-f", "lavfi", "-i", "sine=frequency=\(pattern.tone):sample_rate=48000"]
             + ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-pix_fmt", "yuv420p", "-g", "60"]
             + ["-b:v", "1500k", "-c:a", "aac", "-b:a", "96k", "-f", "flv", address]
-        process.standardInput = FileHandle.nullDevice
-        // ffmpeg's error messages contain the stream key.
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        let process = try SpawnedProcess(
+            executable: "/usr/bin/env",
+            arguments: arguments,
+            environment: ProcessInfo.processInfo.environment,
+            input: null,
+            // ffmpeg's error messages contain the stream key.
+            error: null,
+            onExit: { _, _ in }
+        )
         running.withLock { $0.append(process) }
     }
 
@@ -235,7 +238,7 @@ final class DemoEncoders: Sendable {
             defer { running.removeAll() }
             return running
         }
-        for process in processes where process.isRunning { process.terminate() }
+        for process in processes { process.signal(SIGTERM) }
     }
 }
 

@@ -33,7 +33,7 @@ final class DegradationLog: Sendable {
             let before = room.level
             guard before != level else { return nil }
             // On recovery the reason is that of the former level.
-            let reason = view.load == nil ? "mixer_ended" : view.load?.reason ?? room.reason
+            let reason = view.load == nil ? "mixer_ended" : view.load?.reason?.rawValue ?? room.reason
             let change = Change(isWorse: level > before, reason: reason)
             room.changes[change, default: 0] += 1
             (room.level, room.reason) = (level, reason)

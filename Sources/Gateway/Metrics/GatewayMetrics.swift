@@ -3,11 +3,12 @@ import FanOut
 import FootlightModel
 import Ingest
 import Media
+import MixerProcess
 import RTMP
 import Recording
 import Stage
 import Viewership
-import ViewershipStore
+import Persistence
 import Webhooks
 
 /// Collects the figures of every component when they are scraped.

@@ -2,10 +2,11 @@ import Egress
 import FanOut
 import Logging
 import Media
+import MixerProcess
 import ServiceLifecycle
 import Stage
 import Viewership
-import ViewershipStore
+import Persistence
 
 /// Runs the periodic work of rooms, viewers, logs, playlists and memory, and writes the viewership history.
 ///

@@ -1,6 +1,7 @@
 import FanOut
 import Logging
 import Media
+import MixerProcess
 import NIOCore
 import RTMP
 import Stage
@@ -62,6 +63,7 @@ final class ProgramIngest: Sendable {
         epoch: UInt64,
         on connection: RTMPConnection
     ) -> PublishVerdict {
+        connection.eventLoop.assertInEventLoop()
         let outcome = publishers.withLock { publishers -> (publisher: FeedPublisher, old: [RTMPConnection])? in
             let present = publishers[feed.name]
             // The program's epoch also counts for feeds that the newest mixer has not published yet.
@@ -153,5 +155,15 @@ private final class ProgramPublisher: PublishReceiver {
 
     func ended(_ reason: RTMPEndReason) {
         ingest.leave(connection, feed: name)
+    }
+}
+
+extension FeedDirectory {
+    /// Closes a host's feeds and discards their cached media.
+    func closeHost(_ participantSID: String, room: String) {
+        for source in [PublishSource.camera, .screen] {
+            let name = HostFeedName(room: room, participantSID: participantSID, source: source)
+            close(name.text, reason: .roomEnded)
+        }
     }
 }

@@ -2,6 +2,7 @@ import ControlAPI
 import FanOut
 import Ingest
 import Logging
+import MixerProcess
 import NIOCore
 import RTMP
 import Stage
@@ -72,7 +73,7 @@ struct RTMPRouter: RTMPServerDelegate {
             guard ReturnFeedName(request.name) == nil else {
                 return loop.makeSucceededFuture(.refuse(.playFailed("a return feed needs its host's token")))
             }
-            return loop.makeSucceededFuture(audience.watch(request, on: connection))
+            return loop.makeSucceededFuture(audience.watch(request))
         }
         return loop.makeFutureWithTask { try await tokens.verify(token) }
             .map { claims -> PlayVerdict in
@@ -92,7 +93,7 @@ struct RTMPRouter: RTMPServerDelegate {
                     return audience.playUncounted(request.name)
                 case (.participant, nil), (.monitor, nil), (.relay, nil), (.thumbnail, nil):
                     let bearer = viewers.bearer(claims, watching: request.name)
-                    return audience.watch(request, on: connection, bearer: bearer)
+                    return audience.watch(request, bearer: bearer)
                 default:
                     return .refuse(.playFailed("this token may not play that feed"))
                 }

@@ -1,6 +1,7 @@
 import CSeccomp
 import Foundation
 import Glibc
+import Media
 import Synchronization
 
 /// Opens the connections of one confined mixer, and reports its refused system calls.
@@ -48,7 +49,9 @@ final class MixerBroker: Sendable {
     func started() {
         close(mixerEnd)
         guard let socket = end.withLock({ $0 }) else { return }
-        Thread.detachNewThread { self.serve(socket) }
+        // Without a thread the mixer ends, as it could not connect.
+        guard !WorkerThread(name: "mixer-broker", body: { self.serve(socket) }).hasStarted else { return }
+        closeEnd()
     }
 
     /// Closes both ends after a failed start.

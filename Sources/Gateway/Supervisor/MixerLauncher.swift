@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Logging
 import Media
+import MixerProcess
 import NIOCore
 import Stage
 
@@ -23,7 +24,7 @@ struct MixerLauncher: Sendable {
         room: String,
         epoch: UInt64,
         onExit: @escaping @Sendable (Int32, Bool) -> Void
-    ) async throws -> MixerProcess {
+    ) async throws -> RunningMixer {
         let (rtmp, http) = try await listeningPorts()
         let token = try await tokens.issue(
             identity: "mixer",
@@ -33,17 +34,14 @@ struct MixerLauncher: Sendable {
             expiresIn: Self.tokenLifetime
         )
         let host = GatewayConfiguration.mixerHost
-        let arguments = [
-            "mixer", "--room", room, "--host", host, "--rtmp-port", "\(rtmp)", "--http-port", "\(http)",
-            "--epoch", "\(epoch)",
-        ]
-        return try MixerProcess(
+        let arguments = MixerArguments(room: room, host: host, rtmpPort: rtmp, httpPort: http, epoch: epoch)
+        return try RunningMixer(
             executable: "/proc/self/exe",
-            arguments: arguments,
+            arguments: arguments.commandLine,
             environment: [
-                RoomMixer.tokenVariable: token,
-                MixerConfinement.variable: configuration.mixerConfinement,
-                MixerConfinement.memoryVariable: "\(memory)",
+                MixerEnvironment.token: token,
+                MixerEnvironment.confinement: configuration.mixerConfinement,
+                MixerEnvironment.memory: "\(memory)",
             ],
             markers: "\(configuration.dataDirectory)/mixer-\(room).marks",
             broker: try broker(for: room, host: host, ports: [rtmp, http])

@@ -14,7 +14,7 @@ final class MixerSupervisor: Service {
     typealias Launch =
         @Sendable (
             _ room: String, _ epoch: UInt64, _ onExit: @escaping @Sendable (Int32, Bool) -> Void
-        ) async throws -> MixerProcess
+        ) async throws -> RunningMixer
 
     private enum Event: Sendable {
         case began(room: String)
@@ -29,7 +29,7 @@ final class MixerSupervisor: Service {
     private struct Room {
         var supervision: MixerSupervision
         var quarantine = HostQuarantine()
-        var process: MixerProcess?
+        var process: RunningMixer?
     }
 
     private let configuration: MixerSupervision.Configuration
@@ -165,7 +165,7 @@ final class MixerSupervisor: Service {
             store(room, name: name, in: &rooms)
         case .exited(let name, let status, let wasSignalled):
             guard var room = rooms[name] else { return }
-            let suspects = Set(room.process?.removeMarkers().map(RoomMirror.Input.participantSID(ofInput:)) ?? [])
+            let suspects = room.process?.removeMarkers() ?? []
             logger.log(
                 level: status == 0 ? .info : .warning,
                 "mixer ended",
@@ -290,8 +290,8 @@ final class MixerSupervisor: Service {
     }
 
     /// Returns the participants whose media a process is decoding.
-    private func decoding(_ process: MixerProcess) -> String {
-        Set(process.markers.map(RoomMirror.Input.participantSID(ofInput:))).sorted().joined(separator: " ")
+    private func decoding(_ process: RunningMixer) -> String {
+        process.decodedParticipants.sorted().joined(separator: " ")
     }
 
     /// Ends every mixer, and kills those that have not exited within two seconds.

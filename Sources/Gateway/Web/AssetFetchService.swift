@@ -1,5 +1,6 @@
 import ControlAPI
 import Logging
+import MixerProcess
 import NIOCore
 import NIOPosix
 import Stage
@@ -47,13 +48,13 @@ final class AssetFetchService: Sendable {
         )
         do {
             // Off the loops that serve viewers: TLS handshakes and files of 20 MiB are slow.
-            return try await fetch.fetch(url: url, kind, on: MultiThreadedEventLoopGroup.singleton.next()).get()
+            return try await fetch.fetch(url: url, kind, on: MultiThreadedEventLoopGroup.singleton)
         } catch {
             logger.warning(
                 "could not fetch an asset",
                 metadata: ["room": "\(room)", "asset": "\(url)", "reason": "\(error)"]
             )
-            guard let error = error as? AssetError, error.isFinal else { throw .serverBusy(retryAfter: nil) }
+            guard error.isFinal else { throw .serverBusy(retryAfter: nil) }
             throw .invalidParameter("url", error.reason)
         }
     }

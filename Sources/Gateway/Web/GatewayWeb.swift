@@ -7,7 +7,7 @@ import Media
 import NIOCore
 import Pages
 import RTMP
-import RoomStore
+import Persistence
 import ServiceLifecycle
 import Stage
 import Viewership

@@ -6,7 +6,7 @@ import ServiceLifecycle
 import Stage
 import Synchronization
 import Viewership
-import ViewershipStore
+import Persistence
 import Webhooks
 
 /// Posts events to the webhooks: events of the stage, viewer thresholds, minute figures and broadcast summaries.
@@ -20,7 +20,7 @@ final class WebhookEventService: Service {
     private static let summariesAtOnce = 1000
 
     private let webhooks: WebhookDispatcher
-    private let routes: ControlRoutes
+    private let builder: WebhookEventBuilder
     private let viewership: ViewershipLedger
     private let history: HistoryStore
     private struct Reports {
@@ -42,7 +42,7 @@ final class WebhookEventService: Service {
 
     init(
         webhooks: WebhookDispatcher,
-        routes: ControlRoutes,
+        builder: WebhookEventBuilder,
         stage: RoomDirectory,
         viewership: ViewershipLedger,
         history: HistoryStore,
@@ -50,7 +50,7 @@ final class WebhookEventService: Service {
         logger: Logger
     ) {
         self.webhooks = webhooks
-        self.routes = routes
+        self.builder = builder
         self.viewership = viewership
         self.history = history
         self.logger = logger
@@ -60,16 +60,16 @@ final class WebhookEventService: Service {
         eventMapper = Mutex(WebhookEventMapper(rooms: stage.rooms(.inProgress)))
         webhooks.onEndpointDisabled { [weak self] endpoint in
             guard let self else { return }
-            self.webhooks.post(self.routes.disabledEvent(of: endpoint))
+            self.webhooks.post(self.builder.disabledEvent(of: endpoint))
         }
         let observation = stage.observe { [weak self] event in self?.post(event) }
         self.observation.withLock { $0 = observation }
     }
 
     private func post(_ event: StageEvent) {
-        if let webhookEvent = routes.webhookEvent(of: event) { webhooks.post(webhookEvent) }
+        if let webhookEvent = builder.webhookEvent(of: event) { webhooks.post(webhookEvent) }
         for change in eventMapper.withLock({ $0.events(of: event) }) {
-            if let mapped = routes.webhookEvent(of: change.event, as: change.name) { webhooks.post(mapped) }
+            if let mapped = builder.webhookEvent(of: change.event, as: change.name) { webhooks.post(mapped) }
         }
         switch event.payload {
         case .roomEnded, .roomUpdated: pendingChecks.store(5, ordering: .relaxed)
@@ -94,12 +94,12 @@ final class WebhookEventService: Service {
         let (events, isTurn) = reports.withLock { reports in
             var events: [WebhookEvent] = []
             for room in rooms {
-                events += reports.thresholds.update(room).map { routes.thresholdEvent($0, of: room) }
+                events += reports.thresholds.update(room).map { builder.thresholdEvent($0, of: room) }
             }
             reports.thresholds.removeRooms(except: Set(rooms.map(\.room)))
             if reports.minute != Self.presentMinute {
                 reports.minute = Self.presentMinute
-                events += rooms.map { routes.minuteEvent(of: $0) }
+                events += rooms.map { builder.minuteEvent(of: $0) }
             }
             reports.turns += 1
             return (events, reports.turns % Self.summaryInterval == 0)
@@ -128,7 +128,7 @@ final class WebhookEventService: Service {
             for broadcast in try await history.ended(after: mark, limit: Self.summariesAtOnce) {
                 guard let end = broadcast.ended else { continue }
                 webhooks.post(
-                    try await routes.summaryEvent(
+                    try await builder.summaryEvent(
                         of: broadcast,
                         in: history,
                         mark: (name: Self.summaryCursor, value: end)
@@ -171,7 +171,7 @@ struct ThresholdMonitor: Sendable {
     }
 
     mutating func update(_ room: RoomViewership, isKnown: Bool = false) -> [Int] {
-        let beganAt = room.beganAt?.timeIntervalSince1970 ?? 0
+        let beganAt = room.beganAt ?? 0
         return update(room: room.room, beganAt: beganAt, peak: room.peak, isKnown: isKnown)
     }
 

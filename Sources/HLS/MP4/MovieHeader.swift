@@ -13,7 +13,7 @@ enum MovieHeader {
             for brand: StaticString in ["iso6", "avc1", "mp41"] { box.write(brand) }
         }
         writer.box("moov") { moov in
-            movie(&moov, format)
+            movie(&moov)
             if let video = format.video { videoTrack(&moov, video) }
             if let audio = format.audio { audioTrack(&moov, audio) }
             moov.box("mvex") { mvex in
@@ -24,7 +24,7 @@ enum MovieHeader {
         return writer.bytes
     }
 
-    private static func movie(_ moov: inout BoxWriter, _ format: ProgramFormat) {
+    private static func movie(_ moov: inout BoxWriter) {
         moov.fullBox("mvhd") { box in
             box.zeros(8)
             box.write(UInt32(1000))

@@ -182,11 +182,6 @@ extension MediaPlaylist {
         return PartPosition(sequence: (entries.last?.segment.sequence ?? mediaSequence - 1) + 1, index: 0)
     }
 
-    /// The position of the newest part; nil before the first.
-    public var lastPart: PartPosition? {
-        openParts.last?.position ?? entries.last?.parts.last?.position
-    }
-
     /// Returns whether a blocking reload can be answered now (RFC 8216bis 6.2.5.2).
     public func readiness(for directives: DeliveryDirectives) -> Readiness {
         guard let sequence = directives.sequence, !isEnded else { return .ready }

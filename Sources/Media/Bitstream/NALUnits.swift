@@ -91,8 +91,6 @@ public struct NALUnit: Sendable, Equatable {
         public static let pictureParameters = Kind(rawValue: 8)
         /// An access unit delimiter.
         public static let delimiter = Kind(rawValue: 9)
-        /// Filler data.
-        public static let filler = Kind(rawValue: 12)
 
         /// Whether the unit is a slice, a slice data partition or an IDR slice.
         public var isSlice: Bool { (1...5).contains(rawValue) }

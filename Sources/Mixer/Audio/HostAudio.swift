@@ -56,8 +56,6 @@ struct HostAudio: ~Copyable {
 
     /// The present gain of loudness normalization, in decibels.
     var levelling: Double { normalizer.gain }
-    /// The loudness of the host's recent speech, before any gain, in LUFS; nil before the first.
-    var loudnessOfSpeech: Double? { loudness.gated }
 
     /// Reads the quantum that begins at program time `time` (ms).
     mutating func read(from input: HostInput, offset: Double?, rate: Double, time: Double, isLevelling: Bool) {

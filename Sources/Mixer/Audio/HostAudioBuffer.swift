@@ -1,3 +1,5 @@
+import DequeModule
+
 /// Buffers a host's decoded audio contiguously, with the host time of each sample.
 ///
 /// Blocks are joined by sample count; their timestamps, whole milliseconds, only steer the time mapping slowly. A block
@@ -26,10 +28,10 @@ struct HostAudioBuffer: ~Copyable, Sendable {
     /// The same as mapped at the head of the buffer.
     private var headOrigin: Double?
     /// The positions from which another origin applies.
-    private var origins = Fifo<(position: Int64, origin: Double)>()
+    private var origins = Deque<(position: Int64, origin: Double)>()
     private var last: (timestamp: Double, count: Int)?
     /// The start positions of buffered and some earlier blocks, with the host times of their packets.
-    private var blocks = Fifo<(position: Int64, packet: Int64)>()
+    private var blocks = Deque<(position: Int64, packet: Int64)>()
     /// The position from which on the buffer contains nothing of skipped audio.
     private var cleanPosition: Int64 = 0
     private var isEndFaded = true
@@ -97,7 +99,7 @@ struct HostAudioBuffer: ~Copyable, Sendable {
     }
 
     private mutating func recordBlock(_ packet: Int64) {
-        while blocks.count >= 3, let third = blocks[2], third.position <= ring.readIndex - Self.memory {
+        while blocks.count >= 3, blocks[2].position <= ring.readIndex - Self.memory {
             _ = blocks.popFirst()
         }
         blocks.append((ring.writeIndex, packet))
@@ -108,9 +110,10 @@ struct HostAudioBuffer: ~Copyable, Sendable {
     ///
     /// A decoder overlaps each block with the next, so one more block is excluded.
     func hasPlayed(_ timestamp: Int64, pending: Int) -> Bool {
-        let first = (0..<blocks.count).first { blocks[$0].map { $0.packet > timestamp } ?? false }
-        guard let first, let next = blocks[first + 1] else { return false }
-        return ring.readIndex - Int64(pending) >= max(next.position, cleanPosition)
+        guard let first = blocks.firstIndex(where: { $0.packet > timestamp }), first + 1 < blocks.count else {
+            return false
+        }
+        return ring.readIndex - Int64(pending) >= max(blocks[first + 1].position, cleanPosition)
     }
 
     private mutating func fillGap(_ gap: Double) {
@@ -140,7 +143,7 @@ struct HostAudioBuffer: ~Copyable, Sendable {
     private mutating func setOrigin(_ origin: Double) {
         self.origin = origin
         headOrigin = origin
-        origins.removeAll()
+        origins.removeAll(keepingCapacity: true)
     }
 
     /// Sets the origin of what is appended from now on.

@@ -1,4 +1,5 @@
 import Codecs
+import DequeModule
 import Dispatch
 import Media
 import Synchronization
@@ -14,7 +15,7 @@ final class MixMinusEncoder: MixMinusOutput, Sendable {
     }
 
     private struct State {
-        var jobs = Fifo<Job>()
+        var jobs = Deque<Job>()
         var activeHosts: Set<String> = []
         var configuration: MediaPacket?
         var hasLostFrames = false

@@ -1,3 +1,5 @@
+import DequeModule
+
 /// Identifies the audio that arrived while a host was muted, so that it is not played later.
 ///
 /// Without the gate, audio in the jitter buffer would be heard when a microphone is switched on, or the stage goes on
@@ -19,7 +21,7 @@ struct MuteGate: Sendable {
     private static let maximumQueued = 1024
 
     /// Packets that have arrived and are not evaluated yet.
-    private var waiting = Fifo<(timestamp: Int64, arrival: Double)>()
+    private var waiting = Deque<(timestamp: Int64, arrival: Double)>()
     /// Whether the host is unmuted; initially it is.
     private var isAudible = true
     /// Packets that arrive up to this program time, in milliseconds, must not be heard.

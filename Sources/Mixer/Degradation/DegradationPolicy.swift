@@ -1,4 +1,5 @@
 import Media
+import Stage
 
 /// Decides when a program is degraded and when it recovers; rules only.
 ///
@@ -12,14 +13,6 @@ import Media
 /// is for all other cases: one step down when frames take less than 0.6 for half a minute; a step up within a minute
 /// doubles that half minute, up to four, until a program without degradation has lasted for as long.
 struct DegradationPolicy: Sendable {
-    /// The reason of a degradation.
-    enum Reason: String, Sendable {
-        /// Making a frame takes nearly the frame interval.
-        case work = "frame_work"
-        /// Frames wait to be encoded.
-        case queue = "encoder_queue"
-    }
-
     /// Seconds evaluated together before a step up, and before a quick return.
     static let window = (up: 3.0, back: 1.0)
     /// Bounds of the frame time, as fractions of the frame interval.
@@ -57,7 +50,7 @@ struct DegradationPolicy: Sendable {
     }
 
     private(set) var step = Degradation.none
-    private(set) var reason: Reason?
+    private(set) var reason: MixerLoad.Reason?
     /// The 95th percentile of the frame times as of the last evaluation.
     private(set) var ratio = 0.0
     private var samples: [Sample] = []
@@ -191,7 +184,11 @@ struct DegradationPolicy: Sendable {
         )
     }
 
-    private mutating func stepUp(to worse: Degradation, because reason: Reason, now: MonotonicTime) -> Degradation {
+    private mutating func stepUp(
+        to worse: Degradation,
+        because reason: MixerLoad.Reason,
+        now: MonotonicTime
+    ) -> Degradation {
         var worse = worse
         if let lastDown, now.seconds(since: lastDown) < Self.revertWindow {
             downDelay = min(downDelay * 2, Self.longestDownDelay)
@@ -212,7 +209,7 @@ struct DegradationPolicy: Sendable {
     }
 
     /// Changes the step and discards the measurements made before it.
-    private mutating func apply(_ step: Degradation, because reason: Reason?) -> Degradation {
+    private mutating func apply(_ step: Degradation, because reason: MixerLoad.Reason?) -> Degradation {
         self.step = step
         self.reason = reason
         samples = []

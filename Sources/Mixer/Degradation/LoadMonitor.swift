@@ -1,5 +1,5 @@
 import Media
-import Stage
+public import Stage
 import Synchronization
 
 /// Collects the frame times of a program's threads, and holds the degradation step that follows from them.
@@ -70,7 +70,7 @@ final class LoadMonitor: Sendable {
         state.withLock { state in
             ProgramLoad(
                 degradation: state.policy.step,
-                reason: state.policy.reason?.rawValue,
+                reason: state.policy.reason,
                 ratio: state.policy.ratio
             )
         }
@@ -81,13 +81,13 @@ final class LoadMonitor: Sendable {
 public struct ProgramLoad: Sendable, Equatable {
     /// The degradation step in force.
     public var degradation: Degradation
-    /// The reason: `frame_work` or `encoder_queue`; nil without degradation.
-    public var reason: String?
+    /// The reason; nil without degradation.
+    public var reason: MixerLoad.Reason?
     /// The 95th percentile of the frame times as a fraction of the frame interval.
     public var ratio: Double
 
     /// Makes a load.
-    public init(degradation: Degradation = .none, reason: String? = nil, ratio: Double = 0) {
+    public init(degradation: Degradation = .none, reason: MixerLoad.Reason? = nil, ratio: Double = 0) {
         self.degradation = degradation
         self.reason = reason
         self.ratio = ratio

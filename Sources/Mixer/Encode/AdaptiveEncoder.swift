@@ -59,7 +59,7 @@ extension VideoEncoderConfiguration {
             frameRateNumerator: program.frameRate.numerator,
             frameRateDenominator: program.frameRate.denominator,
             bitrate: program.videoBitrate * 1000,
-            preset: program.preset,
+            preset: program.preset.rawValue,
             keyInterval: program.gopLength,
             options: options
         )

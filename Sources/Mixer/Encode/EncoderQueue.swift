@@ -1,3 +1,4 @@
+import DequeModule
 import Dispatch
 import Synchronization
 
@@ -12,7 +13,7 @@ final class EncoderQueue: ProgramOutput, Sendable {
     }
 
     private struct State: ~Copyable {
-        var jobs = Fifo<Job>()
+        var jobs = Deque<Job>()
         var audio = SampleRing(capacity: 1 << 17)
         var frames = 0
         var droppedSamples: Int64 = 0

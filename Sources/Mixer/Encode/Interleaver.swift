@@ -1,3 +1,4 @@
+import DequeModule
 import Media
 
 /// Merges the video and audio packets of two encoders by non-decreasing timestamps.
@@ -5,8 +6,8 @@ import Media
 /// A packet is emitted as soon as nothing earlier can follow: each encoder raises a watermark below which it sends
 /// nothing more.
 struct Interleaver {
-    private var videoQueue = Fifo<MediaPacket>()
-    private var audioQueue = Fifo<MediaPacket>()
+    private var videoQueue = Deque<MediaPacket>()
+    private var audioQueue = Deque<MediaPacket>()
     private var videoWatermark = Int64.min
     private var audioWatermark = Int64.min
     private var lastOut = Int64.min

@@ -62,7 +62,7 @@ final class ProgramEncoder: @unchecked Sendable {
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws(CodecError) {
         self.configuration = configuration
-        let encoderOptions = encoderOptions ?? VideoEncoderConfiguration.usualOptions(of: configuration.preset)
+        let encoderOptions = encoderOptions ?? VideoEncoderConfiguration.usualOptions(of: configuration.preset.rawValue)
         self.encoderOptions = encoderOptions
         frameRate = configuration.frameRate
         firstTimestamp = ProgramTime.milliseconds(ofSample: firstSample)

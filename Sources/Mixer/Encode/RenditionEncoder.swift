@@ -1,4 +1,5 @@
 import Codecs
+import DequeModule
 import Dispatch
 import Media
 import NIOCore
@@ -232,7 +233,7 @@ struct RenditionQueue: Sendable {
     /// More than twenty seconds of audio; beyond that the rendition's thread does not run at all.
     private static let maximumJobs = 2048
 
-    private var jobs: [Job] = []
+    private var jobs: Deque<Job> = []
     private var free: [Int]
     private(set) var dropped: Int64 = 0
 
@@ -259,7 +260,7 @@ struct RenditionQueue: Sendable {
     }
 
     mutating func next() -> Job? {
-        jobs.isEmpty ? nil : jobs.removeFirst()
+        jobs.popFirst()
     }
 
     mutating func release(_ canvas: Int) {
@@ -300,7 +301,7 @@ final class RenditionVideoEncoder: @unchecked Sendable {
                 frameRateNumerator: program.frameRate.numerator,
                 frameRateDenominator: program.frameRate.denominator * step,
                 bitrate: rendition.videoBitrate * 1000,
-                preset: program.preset,
+                preset: program.preset.rawValue,
                 keyInterval: max(program.gopLength / step, 1),
                 options: encoderOptions
             )

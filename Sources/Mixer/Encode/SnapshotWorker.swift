@@ -1,4 +1,5 @@
 import Codecs
+import Media
 import NIOCore
 import Synchronization
 
@@ -47,10 +48,13 @@ final class SnapshotWorker: Sendable {
         }
         copy.copy(copy.bounds, from: canvas)
         isBusy.store(true, ordering: .releasing)
-        _ = WorkerThread(name: "snapshot") {
+        let worker = WorkerThread(name: "snapshot") {
             for request in pending { request.completion(try? Self.file(of: copy, request.snapshot)) }
             self.isBusy.store(false, ordering: .releasing)
         }
+        guard !worker.hasStarted else { return }
+        isBusy.store(false, ordering: .releasing)
+        for request in pending { request.completion(nil) }
     }
 
     /// Answers the waiting requests with nil; no frame follows.

@@ -1,15 +1,16 @@
 import Codecs
+import DequeModule
 
 /// Buffers a host's decoded frames and audio between its decode thread and the program's thread; guarded by a lock.
 struct DecodedMedia: ~Copyable, Sendable {
     /// The maximum number of frames; decoding runs only a little ahead, so more than a few are late already.
     private static let maximumFrames = 32
 
-    var frames = Fifo<VideoFrame>()
+    var frames = Deque<VideoFrame>()
     /// Frames decoded to catch up after the host got a tile again; not shown until all of them are decoded.
     ///
     /// Empty at all other times.
-    private var catchUpFrames = Fifo<VideoFrame>()
+    private var catchUpFrames = Deque<VideoFrame>()
     /// Whether the host is catching up.
     private var isCatchingUp = false
     /// The number of the last reappearance whose undecoded frames are all decoded.
@@ -40,7 +41,7 @@ struct DecodedMedia: ~Copyable, Sendable {
     }
 
     /// Appends a frame and returns how many were dropped to make room.
-    private static func append(_ frame: VideoFrame, to queue: inout Fifo<VideoFrame>) -> Int64 {
+    private static func append(_ frame: VideoFrame, to queue: inout Deque<VideoFrame>) -> Int64 {
         var dropped: Int64 = 0
         if queue.count == maximumFrames, queue.popFirst() != nil { dropped = 1 }
         queue.append(frame)
@@ -55,20 +56,20 @@ struct DecodedMedia: ~Copyable, Sendable {
         guard isCatchingUp else { return }
         isCatchingUp = false
         swap(&frames, &catchUpFrames)
-        catchUpFrames.removeAll()
+        catchUpFrames.removeAll(keepingCapacity: true)
     }
 
     /// Discards frames before a keyframe of a host without a tile; only the last may still be on screen.
     mutating func discardBeforeKeyframe() {
-        guard !isCatchingUp else { return catchUpFrames.removeAll() }
-        while frames.count > 1 { _ = frames.popFirst() }
+        guard !isCatchingUp else { return catchUpFrames.removeAll(keepingCapacity: true) }
+        frames.removeFirst(max(frames.count - 1, 0))
     }
 
     /// Stops showing the host's video and discards the buffered frames.
     mutating func conceal() {
         isConcealed = true
-        frames.removeAll()
-        catchUpFrames.removeAll()
+        frames.removeAll(keepingCapacity: true)
+        catchUpFrames.removeAll(keepingCapacity: true)
     }
 
     /// Allows frames that come from now on to be shown.

@@ -1,4 +1,5 @@
 import Codecs
+import DequeModule
 import Media
 import NIOCore
 import Synchronization
@@ -223,7 +224,7 @@ struct UndecodedFrameBuffer: Sendable {
     private static let maximumFrames = 300
     private static let largestSize = 16 << 20
 
-    private var packets = Fifo<MediaPacket>()
+    private var packets = Deque<MediaPacket>()
     private var size = 0
 
     /// Appends a frame; a keyframe replaces all before it.
@@ -249,7 +250,7 @@ struct UndecodedFrameBuffer: Sendable {
     }
 
     mutating func removeAll() {
-        packets.removeAll()
+        packets.removeAll(keepingCapacity: true)
         size = 0
     }
 }

@@ -1,3 +1,5 @@
+import DequeModule
+
 /// Maps one host's time to program time, with one offset for its video and its audio.
 ///
 /// Host time plus `offset` is program time, both in milliseconds. The target offset is the recent minimum delay plus
@@ -68,7 +70,7 @@ struct HostTimeline: Sendable {
 
     /// The jitter target in milliseconds; a change is followed like any other error.
     var target: Double
-    private var waiting = Fifo<Arrival>()
+    private var waiting = Deque<Arrival>()
     private var videoDelay = MinimumDelayWindow()
     private var audioDelay = MinimumDelayWindow()
     private var firstArrival: Double?

@@ -1,3 +1,4 @@
+import DequeModule
 import Media
 import NIOCore
 
@@ -5,7 +6,8 @@ import NIOCore
 ///
 /// Excess packets are dropped in whole GOPs, oldest first, so that the decoder always begins with a keyframe. A single
 /// longer GOP stays, up to a hard limit: a join begins with one. Timestamps are unified host time; a decoder
-/// configuration is never dropped.
+/// configuration is never dropped. Unlike a `CongestionQueue` it never drops single frames, because a decoder that
+/// catches up needs whole GOPs, and video and audio leave it separately.
 struct PacketInbox: Sendable {
     /// Milliseconds of media queued.
     static let span: Int64 = 3000
@@ -15,8 +17,8 @@ struct PacketInbox: Sendable {
     /// Milliseconds after its presentation time beyond which a frame is decoded only as a reference for later ones.
     static let lateLimit = 500.0
 
-    private var videoQueue = Fifo<MediaPacket>()
-    private var audioQueue = Fifo<MediaPacket>()
+    private var videoQueue = Deque<MediaPacket>()
+    private var audioQueue = Deque<MediaPacket>()
     private var size = 0
     private var isWaitingForKeyframe = false
     private var keyframesQueued = 0
@@ -56,8 +58,7 @@ struct PacketInbox: Sendable {
     /// The timestamp of the second GOP's keyframe.
     private var secondKeyframe: Int64? {
         var isFirst = true
-        for index in 0..<videoQueue.count {
-            guard let packet = videoQueue[index], !packet.isConfiguration else { continue }
+        for packet in videoQueue where !packet.isConfiguration {
             if packet.isKeyframe, !isFirst { return packet.timestamp }
             isFirst = false
         }
@@ -105,15 +106,15 @@ struct PacketInbox: Sendable {
         size += packet.body.readableBytes
     }
 
-    private func isOver(_ queue: Fifo<MediaPacket>, limit: Int64) -> Bool {
-        guard queue.count > 2, let last = queue.last else { return false }
+    private func isOver(_ queue: Deque<MediaPacket>, limit: Int64) -> Bool {
+        guard queue.count > 2, let front = queue.first, let last = queue.last else { return false }
         // The front may be a configuration, whose timestamp is meaningless.
-        guard let first = queue.first.flatMap({ $0.isConfiguration ? queue[1] : $0 }) else { return false }
+        let first = front.isConfiguration ? queue[1] : front
         return last.timestamp - first.timestamp > limit || size > Self.maximumSize
     }
 
     private var hasLaterGOP: Bool {
-        let front = videoQueue.first.flatMap { $0.isConfiguration ? videoQueue[1] : $0 }
+        let front = videoQueue.first.flatMap { $0.isConfiguration ? videoQueue.dropFirst().first : $0 }
         return keyframesQueued > (front?.isKeyframe == true ? 1 : 0)
     }
 

@@ -66,6 +66,7 @@ public final class MediaWriter {
 
     /// Sends a buffer; never blocks.
     public func send(_ bytes: ByteBuffer) {
+        channel.eventLoop.assertInEventLoop()
         // On an error the channel encounters the same one on its next write and handles it.
         let sent = directSocket?.send(bytes) ?? 0
         guard sent < bytes.readableBytes else { return }
@@ -75,6 +76,7 @@ public final class MediaWriter {
 
     /// Sends several buffers with as few system calls as possible; never blocks.
     public func send(contentsOf buffers: [ByteBuffer]) {
+        channel.eventLoop.assertInEventLoop()
         var sent = directSocket?.send(contentsOf: buffers) ?? 0
         for buffer in buffers {
             let part = min(sent, buffer.readableBytes)
@@ -87,6 +89,7 @@ public final class MediaWriter {
     /// Flushes the backlog to the channel and returns a promise for a write that the caller issues directly afterwards,
     /// so that the order is kept.
     public func makeQueuedWritePromise() -> EventLoopPromise<Void> {
+        channel.eventLoop.assertInEventLoop()
         if !backlog.isEmpty { forward(backlog.count) }
         return promise()
     }
@@ -159,6 +162,7 @@ public final class MediaWriter {
     /// Unsuitable for audio-only streams, whose small writes would wait for delayed acknowledgements, and before media
     /// flows, while the peer waits for responses.
     public func setNagleEnabled(_ isNagleEnabled: Bool) {
+        channel.eventLoop.assertInEventLoop()
         guard isNagleEnabled != self.isNagleEnabled else { return }
         self.isNagleEnabled = isNagleEnabled
         // Sockets that reject the option work as before.
@@ -167,6 +171,7 @@ public final class MediaWriter {
 
     /// Stops writing; writes already passed to the channel are still sent.
     public func end() {
+        channel.eventLoop.assertInEventLoop()
         context = nil
         socket = nil
         backlog = []

@@ -1,5 +1,11 @@
 import NIOCore
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 /// The simple RTMP handshake (RTMP 1.0, 5.2): a version byte, then two blocks of 1536 bytes in each direction.
 enum Handshake {
     static let version: UInt8 = 3
@@ -8,20 +14,13 @@ enum Handshake {
     /// Appends a block: a zero timestamp, four zero bytes, and random bytes.
     static func writeBlock(to buffer: inout ByteBuffer) {
         buffer.writeRepeatingByte(0, count: 8)
-        // The bytes must differ but need not be secret; one system call seeds the generator.
-        var state = UInt64.random(in: .min ... .max)
-        for _ in 0..<(blockLength - 8) / 8 {
-            buffer.writeInteger(nextNoise(&state))
+        let count = blockLength - 8
+        // One call for all bytes: `SystemRandomNumberGenerator` makes a system call for every eight.
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
+            guard let start = bytes.baseAddress else { return 0 }
+            arc4random_buf(start, count)
+            return count
         }
-    }
-
-    /// Returns the next SplitMix64 number.
-    private static func nextNoise(_ state: inout UInt64) -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var noise = state
-        noise = (noise ^ (noise >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        noise = (noise ^ (noise >> 27)) &* 0x94D0_49BB_1331_11EB
-        return noise ^ (noise >> 31)
     }
 }
 

@@ -114,6 +114,7 @@ public enum PeerSocketOptions {
     ///
     /// Sockets that reject an option work as before.
     public static func configure(_ channel: any Channel) {
+        channel.eventLoop.assertInEventLoop()
         #if os(Linux)
         for (option, value) in [userTimeout, unsentLimit] + questions {
             try? channel.syncOptions?.setOption(.tcpOption(option), value: value)

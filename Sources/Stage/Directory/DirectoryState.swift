@@ -3,6 +3,7 @@ import DequeModule
 /// The state of all rooms, keys and readers, without the lock.
 struct DirectoryState: Sendable {
     let settings: StageSettings
+    private let readAudience: RoomDirectory.AudienceReading
     var rooms: [String: Room] = [:]
     /// The sid of the room in progress by name.
     private var sidByName: [String: String] = [:]
@@ -26,8 +27,9 @@ struct DirectoryState: Sendable {
     private(set) var readerCount = 0
     private var lastID: UInt64 = 0
 
-    init(settings: StageSettings, pepper: [UInt8]) {
+    init(settings: StageSettings, pepper: [UInt8], readAudience: @escaping RoomDirectory.AudienceReading) {
         self.settings = settings
+        self.readAudience = readAudience
         keyring = StreamKeyring(pepper: pepper)
     }
 
@@ -35,8 +37,6 @@ struct DirectoryState: Sendable {
         lastID += 1
         return lastID
     }
-
-    var roomsInProgress: Int { sidByName.count }
 
     // MARK: Rooms
 
@@ -67,6 +67,7 @@ struct DirectoryState: Sendable {
 
     private mutating func add(_ room: Room) -> String {
         var room = room
+        room.readAudience = readAudience
         // Observers that track programs by name see the old one end before the new one starts.
         for sid in lingering.keys where rooms[sid]?.settings.name == room.settings.name {
             endProgram(of: sid, at: room.updatedAt)

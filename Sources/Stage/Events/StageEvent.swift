@@ -44,8 +44,8 @@ public struct StageEvent: Sendable, Equatable {
         case recordingRotated(RecordingStatus)
         /// A recording failed; the show goes on.
         case recordingFailed(StageError)
-        /// The number of viewers changed; the encoder of the event adds the count.
-        case viewershipUpdated
+        /// The number of viewers changed.
+        case viewershipUpdated(AudienceUpdate)
         case invitation(InvitationChange)
         /// A hand was raised, lowered or answered.
         case hand(HandChange)

@@ -25,9 +25,9 @@ public struct HLSStateMachine: Sendable, Equatable {
     }
 
     /// Seconds from a start by command within which the playlist must be playable.
-    public let startLimit: Double
+    private static let startLimit = 30.0
     /// Seconds within which the end of the playlist must be written.
-    public let stopLimit: Double
+    private static let stopLimit = 10.0
 
     private var phase = Phase.stopped
     private var intent = OperatorIntent.automatic
@@ -37,10 +37,7 @@ public struct HLSStateMachine: Sendable, Equatable {
     private var playableAt: Double?
 
     /// Creates the state machine of a room without a program.
-    public init(startLimit: Double = 30, stopLimit: Double = 10) {
-        self.startLimit = startLimit
-        self.stopLimit = stopLimit
-    }
+    public init() {}
 
     /// The state that observers see.
     public var status: HLSStatus {
@@ -70,8 +67,8 @@ public struct HLSStateMachine: Sendable, Equatable {
     public var deadline: MonotonicTime? {
         switch phase {
         case .starting(let since), .started(let since):
-            intent == .explicit ? since.advanced(seconds: startLimit) : nil
-        case .stopping(let since): since.advanced(seconds: stopLimit)
+            intent == .explicit ? since.advanced(seconds: Self.startLimit) : nil
+        case .stopping(let since): since.advanced(seconds: Self.stopLimit)
         case .playable, .stopped: nil
         }
     }
@@ -123,7 +120,7 @@ public struct HLSStateMachine: Sendable, Equatable {
     ) -> [HLSAction] {
         switch event {
         case .programFlows: flows(now: now)
-        case .segmentCompleted: segmentCompleted(now: now, secondsSince1970: secondsSince1970())
+        case .segmentCompleted: segmentCompleted(secondsSince1970: secondsSince1970())
         case .programEnded: programEnded(now: now)
         case .playlistEnded: playlistEnded(now: now)
         case .broke(let why): broke(.hlsFailed(why), now: now)
@@ -143,7 +140,7 @@ public struct HLSStateMachine: Sendable, Equatable {
         }
     }
 
-    private mutating func segmentCompleted(now: MonotonicTime, secondsSince1970: Double) -> [HLSAction] {
+    private mutating func segmentCompleted(secondsSince1970: Double) -> [HLSAction] {
         guard case .started = phase else { return [] }
         playableAt = secondsSince1970
         return move(to: .playable)

@@ -46,13 +46,21 @@ public struct MixerReport: Sendable, Equatable {
 
 /// The load of a room's mixer.
 public struct MixerLoad: Sendable, Hashable {
+    /// The reason of a degradation.
+    public enum Reason: String, Sendable, Hashable, CaseIterable {
+        /// Making a frame takes nearly the frame interval.
+        case work = "frame_work"
+        /// Frames wait to be encoded.
+        case queue = "encoder_queue"
+    }
+
     /// The degradation level, 0 to 6; each level adds to those before it, and none drops audio.
     ///
     /// 1: reduced motion search. 2: smaller tiles not updated. 3: one frame in three. 4: only the first tiles and the
     /// dominant speaker updated. 5: no renditions. 6: no host video.
     public var level: Int
-    /// The reason, `frame_work` or `encoder_queue`; nil on level 0.
-    public var reason: String?
+    /// The reason; nil on level 0.
+    public var reason: Reason?
     /// The part of the frame interval that a slow frame takes; 1 is the limit.
     public var work: Double
     /// The processor cores in use.
@@ -61,7 +69,7 @@ public struct MixerLoad: Sendable, Hashable {
     public var renditions: [RenditionLoad]
 
     /// Creates a load.
-    public init(level: Int, reason: String?, work: Double, cores: Double, renditions: [RenditionLoad] = []) {
+    public init(level: Int, reason: Reason?, work: Double, cores: Double, renditions: [RenditionLoad] = []) {
         self.level = level
         self.reason = reason
         self.work = work

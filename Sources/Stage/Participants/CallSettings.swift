@@ -58,16 +58,16 @@ public struct CallSettings: Sendable, Hashable, Codable {
     }
 
     /// Returns the effective settings: requests within the gateway's limits, and omitted devices on.
-    public func effective(within limits: HostLimits = HostLimits()) -> CallSettings {
+    public func effective() -> CallSettings {
         CallSettings(
             isAudioOn: isAudioOn ?? true,
             isVideoOn: isVideoOn ?? true,
             isSpeakerOn: isSpeakerOn ?? true,
             isAudioOutputOn: isAudioOutputOn ?? true,
             cameraPosition: cameraPosition ?? .front,
-            maximumBitrate: min(maximumBitrate ?? limits.bitrate, limits.bitrate),
-            width: Self.side(width, at: 0, in: self, limits),
-            height: Self.side(height, at: 1, in: self, limits)
+            maximumBitrate: min(maximumBitrate ?? HostLimits.bitrate, HostLimits.bitrate),
+            width: Self.side(width, at: 0, in: self),
+            height: Self.side(height, at: 1, in: self)
         )
     }
 
@@ -86,26 +86,19 @@ public struct CallSettings: Sendable, Hashable, Codable {
     }
 
     /// Returns a side within the limit for the longer or the shorter side, whichever it is.
-    private static func side(_ requested: Int?, at axis: Int, in settings: CallSettings, _ limits: HostLimits) -> Int {
-        let isPortrait = (settings.width ?? limits.longerSide) < (settings.height ?? limits.shorterSide)
-        let limit = isPortrait == (axis == 1) ? limits.longerSide : limits.shorterSide
+    private static func side(_ requested: Int?, at axis: Int, in settings: CallSettings) -> Int {
+        let isPortrait = (settings.width ?? HostLimits.longerSide) < (settings.height ?? HostLimits.shorterSide)
+        let limit = isPortrait == (axis == 1) ? HostLimits.longerSide : HostLimits.shorterSide
         return min(requested ?? limit, limit)
     }
 }
 
-/// The limits of what one host may send.
-public struct HostLimits: Sendable, Hashable {
+/// The limits of what one host may send: those of ingest.
+private enum HostLimits {
     /// Video and audio together, in kb/s.
-    public var bitrate: Int
+    static let bitrate = 12_000
     /// The longer side of the video, in pixels.
-    public var longerSide: Int
+    static let longerSide = 1920
     /// The shorter side of the video, in pixels.
-    public var shorterSide: Int
-
-    /// Creates limits; by default those of ingest.
-    public init(bitrate: Int = 12_000, longerSide: Int = 1920, shorterSide: Int = 1080) {
-        self.bitrate = bitrate
-        self.longerSide = longerSide
-        self.shorterSide = shorterSide
-    }
+    static let shorterSide = 1080
 }

@@ -13,8 +13,8 @@ public struct ProgramConfiguration: Sendable, Hashable, Codable {
     public var videoBitrate: Int
     /// Audio bitrate in kb/s, 10 to 320.
     public var audioBitrate: Int
-    /// An x264 preset name, `ultrafast` to `medium`.
-    public var preset: String
+    /// The encoder preset.
+    public var preset: Preset
     /// The keyframe interval in seconds.
     public var keyInterval: Int
     /// The jitter buffer target of hosts in milliseconds, 60 to 2000.
@@ -29,7 +29,7 @@ public struct ProgramConfiguration: Sendable, Hashable, Codable {
         frameRate: FrameRate = FrameRate(30),
         videoBitrate: Int = 3000,
         audioBitrate: Int = 128,
-        preset: String = "veryfast",
+        preset: Preset = .veryfast,
         keyInterval: Int = 2,
         jitterTarget: Int = 300,
         ladder: RenditionLadder? = nil
@@ -53,7 +53,14 @@ public struct ProgramConfiguration: Sendable, Hashable, Codable {
 
 extension ProgramConfiguration {
     /// The permitted x264 presets, the cheapest first.
-    public static let presets = ["ultrafast", "superfast", "veryfast", "faster", "fast", "medium"]
+    public enum Preset: String, Sendable, Hashable, Codable, CaseIterable {
+        case ultrafast
+        case superfast
+        case veryfast
+        case faster
+        case fast
+        case medium
+    }
 
     /// Validates every value; names in errors are those of the control API.
     ///
@@ -69,9 +76,6 @@ extension ProgramConfiguration {
         try StageError.check(jitterTarget, in: 60...2000, field: "program.jitter_target")
         guard frameRate.perSecond >= 1, frameRate.perSecond <= 60 else {
             throw .invalidParameter("program.fps", "must be between 1 and 60")
-        }
-        guard Self.presets.contains(preset) else {
-            throw .invalidParameter("program.preset", "must be one of \(Self.presets.joined(separator: ", "))")
         }
         try ladder?.validate(in: self)
     }

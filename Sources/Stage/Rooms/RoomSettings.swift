@@ -178,8 +178,6 @@ public struct StageSettings: Sendable, Equatable {
     public var maximumReaders: Int
     /// Whether a join creates a missing room with the defaults.
     public var createsRoomsOnJoin: Bool
-    /// The limits of what one host may send.
-    public var hostLimits: HostLimits
     /// The default call settings of clients in rooms that do not set their own.
     public var callSettings: CallSettings
     /// The processor budget of the mixers; a host beyond it gets 53006, nil for no limit.
@@ -193,7 +191,6 @@ public struct StageSettings: Sendable, Equatable {
         waitingEvents: Int = 256,
         maximumReaders: Int = 4000,
         createsRoomsOnJoin: Bool = false,
-        hostLimits: HostLimits = .init(),
         callSettings: CallSettings = .init(),
         processor: ProcessorBudget? = nil
     ) {
@@ -203,7 +200,6 @@ public struct StageSettings: Sendable, Equatable {
         self.waitingEvents = waitingEvents
         self.maximumReaders = maximumReaders
         self.createsRoomsOnJoin = createsRoomsOnJoin
-        self.hostLimits = hostLimits
         self.callSettings = callSettings
         self.processor = processor
     }

@@ -16,17 +16,12 @@ struct DominantSpeakerDetector: Sendable, Equatable {
         case dominant(SpeakerChange)
     }
 
-    let settings: SpeakerSettings
     /// The sid of the dominant speaker.
     private(set) var dominant: String?
     /// All former dominant speakers, the latest last, without those that left or were muted.
     private(set) var order: [String] = []
     private var activities: [String: VoiceActivity] = [:]
     private var changedAt: Double?
-
-    init(settings: SpeakerSettings = .init()) {
-        self.settings = settings
-    }
 
     func isSpeaking(_ sid: String) -> Bool {
         activities[sid]?.isSpeaking ?? false
@@ -43,12 +38,12 @@ struct DominantSpeakerDetector: Sendable, Equatable {
         var named: Set<String> = []
         var lost: [Action] = []
         for level in levels where named.insert(level.participantSID).inserted {
-            activities[level.participantSID, default: VoiceActivity(settings: settings)]
-                .updateLevels(level, at: now, settings: settings)
+            activities[level.participantSID, default: VoiceActivity()]
+                .updateLevels(level, at: now)
             if level.isFadedOut { lost += fadeOut(level.participantSID, at: now) }
         }
         for sid in activities.keys where !named.contains(sid) {
-            activities[sid]?.wait(until: now, settings: settings)
+            activities[sid]?.wait(until: now)
         }
         let after = speaking
         let changed = before.symmetricDifference(after).sorted()
@@ -85,14 +80,14 @@ struct DominantSpeakerDetector: Sendable, Equatable {
 
     private mutating func choose(at now: Double) -> Action? {
         guard let dominant else {
-            return firstSpeaker(voiced: settings.attack).map { change(to: $0, .began, at: now) }
+            return firstSpeaker(voiced: SpeakerSettings.attack).map { change(to: $0, .began, at: now) }
         }
         let tolerance = VoiceActivity.tolerance
-        if let changedAt, now - changedAt < settings.hold - tolerance { return nil }
+        if let changedAt, now - changedAt < SpeakerSettings.hold - tolerance { return nil }
         let silence = activities[dominant]?.silence(at: now) ?? .infinity
-        guard silence >= settings.takeover - tolerance else { return nil }
-        let isOver = silence >= settings.hold - tolerance
-        if let next = firstSpeaker(voiced: isOver ? settings.attack : settings.takeover) {
+        guard silence >= SpeakerSettings.takeover - tolerance else { return nil }
+        let isOver = silence >= SpeakerSettings.hold - tolerance
+        if let next = firstSpeaker(voiced: isOver ? SpeakerSettings.attack : SpeakerSettings.takeover) {
             return change(to: next, .tookOver, at: now)
         }
         return isOver ? change(to: nil, .silence, at: now) : nil
@@ -140,20 +135,20 @@ struct VoiceActivity: Sendable, Equatable {
     /// Whether the current utterance is long enough to count as speech.
     private(set) var isSpeaking = false
 
-    init(settings: SpeakerSettings) {
-        noiseFloor = settings.threshold - settings.margin
+    init() {
+        noiseFloor = SpeakerSettings.threshold - SpeakerSettings.margin
     }
 
     /// Updates the level for the time since the previous one.
-    mutating func updateLevels(_ latest: AudioLevel, at now: Double, settings: SpeakerSettings) {
+    mutating func updateLevels(_ latest: AudioLevel, at now: Double) {
         let elapsed = lastReport.map { now - $0 }
-        let interval = min(max(elapsed ?? settings.longestInterval, 0), settings.longestInterval)
+        let interval = min(max(elapsed ?? SpeakerSettings.longestInterval, 0), SpeakerSettings.longestInterval)
         let isFirst = lastReport == nil || self.level == nil
         lastReport = now
         (level, programLevel) = (latest.level, latest.programLevel)
         // A change of gain shifts the noise along with the voice.
         if latest.gain != gain {
-            noiseFloor = bounded(noiseFloor + latest.gain - gain, settings)
+            noiseFloor = bounded(noiseFloor + latest.gain - gain)
             gain = latest.gain
         }
         guard let programLevel else {
@@ -161,23 +156,26 @@ struct VoiceActivity: Sendable, Equatable {
             endUtterance()
             return
         }
-        let threshold = min(max(noiseFloor + settings.margin, settings.threshold), settings.highestThreshold)
+        let threshold = min(
+            max(noiseFloor + SpeakerSettings.margin, SpeakerSettings.threshold),
+            SpeakerSettings.highestThreshold
+        )
         if programLevel >= threshold {
-            if let lastVoiceAt, began != nil, now - lastVoiceAt > settings.gap + interval { endUtterance() }
+            if let lastVoiceAt, began != nil, now - lastVoiceAt > SpeakerSettings.gap + interval { endUtterance() }
             if began == nil { began = now - interval }
             // The first level of a microphone covers an unknown time.
             if !isFirst { voiced += interval }
             lastVoiceAt = now
-            if voiced >= settings.attack - Self.tolerance { isSpeaking = true }
+            if voiced >= SpeakerSettings.attack - Self.tolerance { isSpeaking = true }
         } else {
-            endIfSilent(at: now, settings: settings)
+            endIfSilent(at: now)
         }
-        updateNoiseFloor(programLevel, isFirst: isFirst, interval: interval, settings: settings)
+        updateNoiseFloor(programLevel, isFirst: isFirst, interval: interval)
     }
 
     /// Advances the time without a level.
-    mutating func wait(until now: Double, settings: SpeakerSettings) {
-        endIfSilent(at: now, settings: settings)
+    mutating func wait(until now: Double) {
+        endIfSilent(at: now)
     }
 
     /// Returns the seconds since the last voice.
@@ -186,17 +184,19 @@ struct VoiceActivity: Sendable, Equatable {
     }
 
     /// Updates the noise estimate: it falls at once and rises slowly, so that pauses between words show the noise.
-    private mutating func updateNoiseFloor(_ level: Double, isFirst: Bool, interval: Double, settings: SpeakerSettings)
-    {
-        noiseFloor = bounded(isFirst ? level : min(level, noiseFloor + settings.noiseFloorRise * interval), settings)
+    private mutating func updateNoiseFloor(_ level: Double, isFirst: Bool, interval: Double) {
+        noiseFloor = bounded(isFirst ? level : min(level, noiseFloor + SpeakerSettings.noiseFloorRise * interval))
     }
 
-    private func bounded(_ noiseFloor: Double, _ settings: SpeakerSettings) -> Double {
-        min(max(noiseFloor, settings.threshold - settings.margin), settings.highestThreshold - settings.margin)
+    private func bounded(_ noiseFloor: Double) -> Double {
+        min(
+            max(noiseFloor, SpeakerSettings.threshold - SpeakerSettings.margin),
+            SpeakerSettings.highestThreshold - SpeakerSettings.margin
+        )
     }
 
-    private mutating func endIfSilent(at now: Double, settings: SpeakerSettings) {
-        if began != nil, silence(at: now) > settings.gap + Self.tolerance { endUtterance() }
+    private mutating func endIfSilent(at now: Double) {
+        if began != nil, silence(at: now) > SpeakerSettings.gap + Self.tolerance { endUtterance() }
     }
 
     /// Ends the current utterance.
@@ -211,54 +211,31 @@ struct VoiceActivity: Sendable, Equatable {
 }
 
 /// The thresholds and times of speech detection and of changes of the dominant speaker.
-public struct SpeakerSettings: Sendable, Hashable {
+private enum SpeakerSettings {
     /// The minimum level of speech, in dBFS.
-    public var threshold: Double
+    static let threshold = -50.0
     /// The level that always counts as speech, in dBFS, for any background noise.
-    public var highestThreshold: Double
+    static let highestThreshold = -35.0
     /// The minimum level above the background noise, in decibels.
-    public var margin: Double
+    static let margin = 10.0
     /// The maximum rise of the noise estimate, in decibels per second; it falls at once.
-    public var noiseFloorRise: Double
+    static let noiseFloorRise = 1.0
     /// Seconds of voice until a participant speaks.
-    public var attack: Double
+    static let attack = 0.3
     /// The maximum silence within one utterance, in seconds.
-    public var gap: Double
+    static let gap = 0.3
     /// Seconds of voice, and of the other's silence, until the dominant speaker changes; less is a back-channel.
-    public var takeover: Double
+    static let takeover = 0.6
     /// The minimum time of dominance in seconds, also after the last speech without a successor.
-    public var hold: Double
+    static let hold = 2.5
     /// The maximum time in seconds that one level stands for; without a newer level the participant is silent.
-    public var longestInterval: Double
-
-    /// Creates settings; omitted values have their defaults.
-    public init(
-        threshold: Double = -50,
-        highestThreshold: Double = -35,
-        margin: Double = 10,
-        noiseFloorRise: Double = 1,
-        attack: Double = 0.3,
-        gap: Double = 0.3,
-        takeover: Double = 0.6,
-        hold: Double = 2.5,
-        longestInterval: Double = 0.25
-    ) {
-        self.threshold = threshold
-        self.highestThreshold = highestThreshold
-        self.margin = margin
-        self.noiseFloorRise = noiseFloorRise
-        self.attack = attack
-        self.gap = gap
-        self.takeover = takeover
-        self.hold = hold
-        self.longestInterval = longestInterval
-    }
+    static let longestInterval = 0.25
 }
 
 /// A change of the dominant speaker.
 public struct SpeakerChange: Sendable, Hashable {
     /// The reason of the change, for logs.
-    public enum Reason: String, Sendable, Hashable, Codable {
+    public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
         /// Without a dominant speaker, a participant started to speak.
         case began
         /// The previous one fell silent, and another participant went on speaking.

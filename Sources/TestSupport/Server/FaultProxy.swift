@@ -34,7 +34,7 @@ public final class FaultProxy: Sendable {
         self.port = port
         settings = FaultProxySettings(mode: mode, target: target)
         let loop = FaultProxyLoop(listener: listener, settings: settings)
-        Thread.detachNewThread { loop.run() }
+        _ = WorkerThread(name: "fault-proxy") { loop.run() }
     }
 
     deinit { close() }

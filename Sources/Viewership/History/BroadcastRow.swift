@@ -81,22 +81,10 @@ public struct MinuteRow: Sendable, Equatable {
 
     /// The minute and cell.
     public var key: Key
-    /// Watch time in milliseconds; 0 in the row of a whole room.
-    public var watched: Int64
-    /// The part of `watched` that was on air, in milliseconds; in the row of a whole room the time on air.
+    /// The counts; zero in the row of a whole room.
+    public var counts: AudienceCounts
+    /// The part of the watch time that was on air, in milliseconds; in the row of a whole room the time on air.
     public var aired: Int64
-    /// Qualified sessions.
-    public var joins: Int
-    /// Ended sessions by reason, in the order of `AudienceEvent.CloseReason.allCases`.
-    public var leaves: [Int]
-    /// Switches of rendition or protocol.
-    public var switches: Int
-    /// Rebuffering time, in milliseconds.
-    public var stalled: Int64
-    /// The sum of known startup times, in milliseconds.
-    public var startup: Int64
-    /// The number of startup times in `startup`.
-    public var startups: Int
     /// The fewest concurrent viewers; of a cell sampled once a second.
     public var minimum: Int
     /// The most concurrent viewers.
@@ -107,27 +95,15 @@ public struct MinuteRow: Sendable, Equatable {
     /// Creates a row.
     public init(
         key: Key,
-        watched: Int64 = 0,
+        counts: AudienceCounts = .zero,
         aired: Int64 = 0,
-        joins: Int = 0,
-        leaves: [Int] = [0, 0, 0, 0, 0],
-        switches: Int = 0,
-        stalled: Int64 = 0,
-        startup: Int64 = 0,
-        startups: Int = 0,
         minimum: Int = 0,
         maximum: Int = 0,
         last: Int = 0
     ) {
         self.key = key
-        self.watched = watched
+        self.counts = counts
         self.aired = aired
-        self.joins = joins
-        self.leaves = leaves
-        self.switches = switches
-        self.stalled = stalled
-        self.startup = startup
-        self.startups = startups
         self.minimum = minimum
         self.maximum = maximum
         self.last = last
@@ -135,14 +111,8 @@ public struct MinuteRow: Sendable, Equatable {
 
     /// Adds a later part of the same minute.
     mutating func append(_ later: MinuteRow) {
-        watched += later.watched
+        counts += later.counts
         aired += later.aired
-        joins += later.joins
-        for index in leaves.indices { leaves[index] += later.leaves[index] }
-        switches += later.switches
-        stalled += later.stalled
-        startup += later.startup
-        startups += later.startups
         minimum = min(minimum, later.minimum)
         maximum = max(maximum, later.maximum)
         last = later.last

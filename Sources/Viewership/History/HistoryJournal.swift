@@ -1,25 +1,20 @@
+import Stage
+
 /// Collects the changes that the history does not have yet.
 struct HistoryJournal: Sendable {
     /// The counts of a cell that were emitted so far.
     private struct Emitted: Sendable, Equatable {
-        var counts = Cell.Counts.zero
+        var counts = AudienceCounts.zero
         var live = 0
     }
 
     /// Counts of a cell that belong to a minute before the current one.
     private struct Earlier {
-        var watched: Int64 = 0
+        var counts = AudienceCounts.zero
         var aired: Int64 = 0
-        var joins = 0
-        var leaves = CloseReasonCounters.zero
 
         static func + (one: Earlier, other: Earlier) -> Earlier {
-            Earlier(
-                watched: one.watched + other.watched,
-                aired: one.aired + other.aired,
-                joins: one.joins + other.joins,
-                leaves: one.leaves + other.leaves
-            )
+            Earlier(counts: one.counts + other.counts, aired: one.aired + other.aired)
         }
     }
 
@@ -61,7 +56,7 @@ struct HistoryJournal: Sendable {
             let before = emitted[room]?[dimensions] ?? Emitted()
             var counts = cell.counts
             // A late end of a connection reduces its watch time; the next seconds make up for it.
-            counts.watch = max(counts.watch, before.counts.watch)
+            counts.watched = max(counts.watched, before.counts.watched)
             let now = Emitted(counts: counts, live: cell.live)
             guard now != before else { continue }
             emitted[room, default: [:]][dimensions] = now
@@ -77,28 +72,21 @@ struct HistoryJournal: Sendable {
             for (minute, earlier) in (snapshotEarlier[room]?[dimensions] ?? [:]).sorted(by: { $0.key < $1.key }) {
                 var row = row(minute)
                 // Limited to the counted time, which a late end may have reduced.
-                row.watched = min(earlier.watched, change.watch)
-                row.aired = min(earlier.aired, row.watched)
-                row.joins = earlier.joins
-                row.leaves = CloseReasonCounters.allReasons.map { earlier.leaves[$0] }
+                row.counts = earlier.counts
+                row.counts.watched = min(earlier.counts.watched, change.watched)
+                row.aired = min(earlier.aired, row.counts.watched)
                 pending.add(row)
-                change.watch -= row.watched
-                change.joins -= earlier.joins
-                change.leaves -= earlier.leaves
+                change -= row.counts
             }
-            for (minute, watched) in air.minutes(of: change.watch, at: minute) where watched != 0 {
+            for (minute, watched) in air.minutes(of: change.watched, at: minute) where watched != 0 {
                 var row = row(minute)
-                row.watched = watched
+                row.counts.watched = watched
                 row.aired = air.part(of: watched)
                 pending.add(row)
             }
             var row = row(minute)
-            row.joins = change.joins
-            row.leaves = CloseReasonCounters.allReasons.map { change.leaves[$0] }
-            row.switches = change.switches
-            row.stalled = change.stalled
-            row.startup = change.startup
-            row.startups = change.startups
+            row.counts = change
+            row.counts.watched = 0
             pending.add(row)
         }
         snapshotEarlier[room] = nil
@@ -167,15 +155,15 @@ struct HistoryJournal: Sendable {
             )
         }
         switch earlier.count {
-        case .joined(let moment): addEarlier(at: moment) { $0.joins += 1 }
-        case .left(let reason, let moment): addEarlier(at: moment) { $0.leaves[reason] += 1 }
+        case .joined(let moment): addEarlier(at: moment) { $0.counts.joins += 1 }
+        case .left(let reason, let moment): addEarlier(at: moment) { $0.counts.leaves[reason] += 1 }
         case .watched(let from, let to):
             var moment = max(from, to - Self.backdatingLimit * 60_000)
             while moment < to {
                 let end = min(to, wallClock.monotonic(of: (wallClock.date(of: moment) / 60_000 + 1) * 60_000))
                 let onAir = entry.onAir(from: moment, to: end)
                 addEarlier(at: moment) { earlier in
-                    earlier.watched += end - moment
+                    earlier.counts.watched += end - moment
                     earlier.aired += onAir
                 }
                 moment = end
@@ -210,11 +198,11 @@ struct HistoryJournal: Sendable {
 
     /// Records that the drained batch is on disk.
     mutating func confirm(at now: Int64) {
-        confirmed = (emitted.mapValues { $0.mapValues(\.counts.watch) }, now)
+        confirmed = (emitted.mapValues { $0.mapValues(\.counts.watched) }, now)
     }
 
     /// Records counts of an earlier run, which are in the history already.
-    mutating func restore(_ counts: Cell.Counts, room: String, dimensions: Dimensions) {
+    mutating func restore(_ counts: AudienceCounts, room: String, dimensions: Dimensions) {
         emitted[room, default: [:]][dimensions, default: Emitted()].counts += counts
     }
 

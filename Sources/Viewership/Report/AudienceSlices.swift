@@ -4,22 +4,10 @@ public import Stage
 public struct AudienceSlices: Sendable {
     /// The sums of one group of viewers.
     public struct Slice: Sendable, Equatable {
-        /// Qualified sessions.
-        public var joins = 0
-        /// Sessions that ended for good.
-        public var leaves = 0
-        /// Switches of rendition or protocol.
-        public var switches = 0
-        /// Watch time, in milliseconds.
-        public var watched: Int64 = 0
-        /// The part of `watched` that was on air, in milliseconds.
+        /// The counts.
+        public var counts = AudienceCounts.zero
+        /// The part of the watch time that was on air, in milliseconds.
         public var aired: Int64 = 0
-        /// Rebuffering time, in milliseconds.
-        public var stalled: Int64 = 0
-        /// The sum of known startup times, in milliseconds.
-        public var startup: Int64 = 0
-        /// The number of startup times in `startup`.
-        public var startups = 0
         /// The figures that cannot be summed.
         public var figures = GroupFigures()
     }
@@ -72,14 +60,8 @@ public struct AudienceSlices: Sendable {
 
 extension AudienceSlices.Slice {
     mutating func add(_ row: MinuteRow) {
-        joins += row.joins
-        leaves += row.leaves.reduce(0, +)
-        switches += row.switches
-        watched += row.watched
+        counts += row.counts
         aired += row.aired
-        stalled += row.stalled
-        startup += row.startup
-        startups += row.startups
     }
 }
 

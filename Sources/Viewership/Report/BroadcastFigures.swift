@@ -38,7 +38,7 @@ public struct BroadcastFigures: Sendable {
     /// that forwards no requests. So the share is never too high.
     public var coverage: Double? {
         let byProtocol = slices[.playback]
-        let seen = [PlaybackProtocol.hls, .llhls].reduce(0) { $0 + (byProtocol[$1.rawValue]?.joins ?? 0) }
+        let seen = [PlaybackProtocol.hls, .llhls].reduce(0) { $0 + (byProtocol[$1.rawValue]?.counts.joins ?? 0) }
         let asked = seen + broadcast.unusedIDs
         return asked > 0 ? min(1, Double(broadcast.reportingSessions) / Double(asked)) : nil
     }
@@ -47,7 +47,7 @@ public struct BroadcastFigures: Sendable {
     ///
     /// This is also the average minute audience (AMA), with each minute weighted by its part on air.
     public func average(of slice: AudienceSlices.Slice) -> Double {
-        slices.average({ broadcast.onAir > 0 ? $0.aired : $0.watched }, of: slice, over: duration, peak: peak)
+        slices.average({ broadcast.onAir > 0 ? $0.aired : $0.counts.watched }, of: slice, over: duration, peak: peak)
     }
 }
 

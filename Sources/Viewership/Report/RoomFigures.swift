@@ -4,8 +4,8 @@ import Stage
 struct RoomFigures: Sendable {
     struct CellFigures: Sendable {
         var live = 0
-        var counts = Cell.Counts.zero
-        var baseline = Cell.Counts.zero
+        var counts = AudienceCounts.zero
+        var baseline = AudienceCounts.zero
 
         static func += (left: inout CellFigures, right: CellFigures) {
             left.live += right.live
@@ -29,12 +29,12 @@ struct RoomFigures: Sendable {
     var live: Int { cells.values.reduce(0) { $0 + $1.live } }
 
     /// The counts of the current broadcast.
-    var broadcast: Cell.Counts {
+    var broadcast: AudienceCounts {
         cells.values.reduce(.zero) { $0 + $1.counts - $1.baseline }
     }
 
     /// The counts since the counters began.
-    var counts: Cell.Counts {
+    var counts: AudienceCounts {
         cells.values.reduce(.zero) { $0 + $1.counts }
     }
 }
@@ -104,13 +104,13 @@ struct AudienceSnapshot {
         guard roomReports[room]?.ended == nil else { return figures }
         var figures = figures
         for (dimensions, cell) in figures.cells {
-            var published = cell.counts.watch
+            var published = cell.counts.watched
             if dimensions.playback.isContinuous {
                 published -= Int64(cell.live) * overrun
             } else if let confirmed {
                 published = min(published, confirmed[room]?[dimensions] ?? 0)
             }
-            figures.cells[dimensions]?.counts.watch = max(cell.baseline.watch, published)
+            figures.cells[dimensions]?.counts.watched = max(cell.baseline.watched, published)
         }
         return figures
     }

@@ -8,18 +8,8 @@ public struct ViewershipTimeline: Sendable {
         public var at: Int64
         /// The group; nil without a grouping.
         public var group: String?
-        /// Qualified sessions.
-        public var joins = 0
-        /// Sessions that ended for good.
-        public var leaves = 0
-        /// Watch time, in milliseconds.
-        public var watched: Int64 = 0
-        /// Rebuffering time, in milliseconds.
-        public var stalled: Int64 = 0
-        /// The sum of known startup times, in milliseconds.
-        public var startup: Int64 = 0
-        /// The number of startup times in `startup`.
-        public var startups = 0
+        /// The counts.
+        public var counts = AudienceCounts.zero
         /// The concurrent peak, of a group sampled once a second; nil when unknown.
         public var peak: Int?
     }
@@ -44,7 +34,7 @@ public struct ViewershipTimeline: Sendable {
             let start = (from + index * step) * 60_000
             let key = Key(step: index, group: group)
             var point = points[key] ?? Point(at: start, group: group)
-            if row.key.dimensions != nil { point.add(row) }
+            if row.key.dimensions != nil { point.counts += row.counts }
             // A watched group has a peak, unless its rows are older than group peaks.
             if row.key.dimensions == nil || grouping != nil && row.maximum > 0 {
                 point.peak = max(point.peak ?? 0, row.maximum)
@@ -52,17 +42,6 @@ public struct ViewershipTimeline: Sendable {
             points[key] = point
         }
         self.points = points.values.sorted { ($0.at, $0.group ?? "") < ($1.at, $1.group ?? "") }
-    }
-}
-
-extension ViewershipTimeline.Point {
-    fileprivate mutating func add(_ row: MinuteRow) {
-        joins += row.joins
-        leaves += row.leaves.reduce(0, +)
-        watched += row.watched
-        stalled += row.stalled
-        startup += row.startup
-        startups += row.startups
     }
 }
 

@@ -15,51 +15,23 @@ struct Cell: Sendable {
         var client: ClientClass = .unknown
     }
 
-    /// The monotonic counters.
-    struct Counts: AdditiveCounters {
-        static let zero = Counts()
-
-        var joins = 0
-        /// Leaves, counted by close reason when the grace time is over.
-        var leaves = CloseReasonCounters.zero
-        /// Sessions that switched to this cell.
-        var switches = 0
-        /// Watch time, in milliseconds.
-        var watch: Int64 = 0
-        /// Rebuffering time, in milliseconds.
-        var stalled: Int64 = 0
-        /// The sum of known startup times in milliseconds, and their number.
-        var startup: Int64 = 0
-        var startups = 0
-
-        mutating func add(_ other: Counts, times factor: Int) {
-            joins += factor * other.joins
-            leaves.add(other.leaves, times: factor)
-            switches += factor * other.switches
-            watch += Int64(factor) * other.watch
-            stalled += Int64(factor) * other.stalled
-            startup += Int64(factor) * other.startup
-            startups += factor * other.startups
-        }
-    }
-
     var key: Key
     /// Concurrent viewers.
     var live = 0
     /// Watch time includes ended connections, and HLS viewers up to their last request.
-    var counts = Counts.zero
+    var counts = AudienceCounts.zero
     /// The sum of the start times of live connections.
     var runStarts: Int64 = 0
-    var baseline = Counts.zero
+    var baseline = AudienceCounts.zero
 
     init(key: Key) {
         self.key = key
     }
 
     /// Returns the counts until `now`: watch time of connections is exact, of HLS viewers up to their last request.
-    func counts(at now: Int64) -> Counts {
+    func counts(at now: Int64) -> AudienceCounts {
         var counts = counts
-        if key.playback.isContinuous { counts.watch += max(0, Int64(live) * now - runStarts) }
+        if key.playback.isContinuous { counts.watched += max(0, Int64(live) * now - runStarts) }
         return counts
     }
 }

@@ -1,3 +1,5 @@
+import OutboundHTTP
+
 /// A validated URL whose parts are safe to use in a request.
 public struct EndpointAddress: Sendable, Hashable {
     /// The URL as given.
@@ -40,20 +42,13 @@ public struct EndpointAddress: Sendable, Hashable {
         self.text = text
     }
 
-    /// The value of the `Host` header field.
-    var hostField: String {
-        let name = host.contains(":") ? "[\(host)]" : host
-        return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
-    }
-
-    /// The name for certificate verification; nil for a literal address, whose IP address is verified.
-    var certificateName: String? {
-        let isLiteral = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
-        return isLiteral ? nil : host
+    /// The target of requests to this URL.
+    var outboundTarget: OutboundTarget {
+        OutboundTarget(isSecure: isSecure, host: host, port: Int(port), path: target)
     }
 
     /// The URL for logs: scheme and host, without path and query, which may contain a secret.
-    public var masked: String { "\(isSecure ? "https" : "http")://\(hostField)/****" }
+    public var masked: String { "\(isSecure ? "https" : "http")://\(outboundTarget.authority)/****" }
 
     private static func fault(_ rule: String) -> WebhookFault { .invalid(field: "url", rule: rule) }
 

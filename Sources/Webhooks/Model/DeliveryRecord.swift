@@ -7,7 +7,7 @@ public struct DeliveryRecord: Sendable, Hashable {
     /// The message id, the same for each attempt, by which the receiver detects repetitions.
     public var messageID: String
     /// The event type.
-    public var type: String
+    public var type: WireEnum<WebhookEventType>
     /// The room's unique name; empty for none.
     public var room: String
     /// The time of the event, in seconds since 1970.
@@ -18,6 +18,27 @@ public struct DeliveryRecord: Sendable, Hashable {
     public var tries: Int
     /// The latest attempts, oldest first.
     public var attempts: [DeliveryAttempt]
+
+    /// Creates a record.
+    public init(
+        sequence: Int64,
+        messageID: String,
+        type: WireEnum<WebhookEventType>,
+        room: String,
+        at: Double,
+        state: WebhookDeliveryState,
+        tries: Int,
+        attempts: [DeliveryAttempt]
+    ) {
+        self.sequence = sequence
+        self.messageID = messageID
+        self.type = type
+        self.room = room
+        self.at = at
+        self.state = state
+        self.tries = tries
+        self.attempts = attempts
+    }
 }
 
 /// One attempt to deliver an event to an endpoint.
@@ -30,6 +51,14 @@ public struct DeliveryAttempt: Sendable, Hashable {
     public var duration: Double
     /// The outcome.
     public var outcome: DeliveryOutcome
+
+    /// Creates an attempt.
+    public init(number: Int, at: Double, duration: Double, outcome: DeliveryOutcome) {
+        self.number = number
+        self.at = at
+        self.duration = duration
+        self.outcome = outcome
+    }
 }
 
 /// The outcome of a delivery attempt.

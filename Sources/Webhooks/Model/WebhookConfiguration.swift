@@ -1,7 +1,5 @@
-/// Configures the storage and the delivery of webhooks.
+/// Configures the limits and the delivery of webhooks.
 public struct WebhookConfiguration: Sendable, Hashable {
-    /// The database file; SQLite adds two files with the suffixes `-wal` and `-shm`.
-    public var path: String
     /// Whether `http://` URLs are allowed.
     public var allowsPlainHTTP: Bool
     /// The maximum number of endpoints.
@@ -18,12 +16,9 @@ public struct WebhookConfiguration: Sendable, Hashable {
     public var retention: Double
     /// The delays between attempts, and when to give up.
     public var schedule: RetrySchedule
-    /// The time to wait for a database lock, in seconds.
-    public var lockTimeout: Double
 
     /// Creates a configuration with defaults.
     public init(
-        path: String,
         allowsPlainHTTP: Bool = false,
         maximumEndpoints: Int = 20,
         maximumPending: Int = 10_000,
@@ -31,10 +26,8 @@ public struct WebhookConfiguration: Sendable, Hashable {
         deadline: Double = 15,
         rotationOverlap: Double = 86_400,
         retention: Double = 7 * 86_400,
-        schedule: RetrySchedule = .init(),
-        lockTimeout: Double = 0.5
+        schedule: RetrySchedule = .init()
     ) {
-        self.path = path
         self.allowsPlainHTTP = allowsPlainHTTP
         self.maximumEndpoints = maximumEndpoints
         self.maximumPending = maximumPending
@@ -43,7 +36,6 @@ public struct WebhookConfiguration: Sendable, Hashable {
         self.rotationOverlap = rotationOverlap
         self.retention = retention
         self.schedule = schedule
-        self.lockTimeout = lockTimeout
     }
 }
 

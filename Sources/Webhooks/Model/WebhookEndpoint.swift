@@ -29,6 +29,37 @@ public struct WebhookEndpoint: Sendable, Hashable {
         public var secret: WebhookSecret
         /// The end of its validity, in seconds since 1970.
         public var until: Double
+
+        /// Creates a former secret.
+        public init(secret: WebhookSecret, until: Double) {
+            self.secret = secret
+            self.until = until
+        }
+    }
+
+    /// Creates an endpoint.
+    public init(
+        id: String,
+        address: EndpointAddress,
+        text: String,
+        filter: EventFilter,
+        secret: WebhookSecret,
+        former: FormerSecret? = nil,
+        disabled: WebhookDisabledReason? = nil,
+        createdAt: Double,
+        updatedAt: Double,
+        health: EndpointHealth = EndpointHealth()
+    ) {
+        self.id = id
+        self.address = address
+        self.text = text
+        self.filter = filter
+        self.secret = secret
+        self.former = former
+        self.disabled = disabled
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+        self.health = health
     }
 
     /// Returns the signatures of a message, separated by spaces, the current secret's first.
@@ -65,7 +96,7 @@ public struct WebhookDraft: Sendable {
     /// The description.
     public var text: String?
     /// The event types; empty for all.
-    public var types: [String]?
+    public var types: [WireEnum<WebhookEventPattern>]?
     /// The room; the inner nil means all rooms.
     public var room: String??
     /// Whether messages are delivered.

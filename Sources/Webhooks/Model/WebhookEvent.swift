@@ -1,3 +1,4 @@
+public import FootlightModel
 public import Foundation
 
 /// An event to be sent to the subscribed endpoints.
@@ -16,8 +17,8 @@ public struct WebhookEvent: Sendable {
         }
     }
 
-    /// The event type, words separated by dots.
-    public var type: String
+    /// The event type.
+    public var type: WebhookEventType
     /// The room; nil for events without one.
     public var room: Room?
     /// Seconds since 1970.
@@ -30,7 +31,7 @@ public struct WebhookEvent: Sendable {
 
     /// Creates an event.
     public init(
-        _ type: String,
+        _ type: WebhookEventType,
         room: Room? = nil,
         at: Double,
         mark: (name: String, value: Int64)? = nil,
@@ -47,14 +48,14 @@ public struct WebhookEvent: Sendable {
 /// Selects the events that an endpoint receives.
 public struct EventFilter: Sendable, Hashable {
     /// Event types, or prefixes such as `room.*`; empty for all.
-    public var types: [String]
+    public var types: [WireEnum<WebhookEventPattern>]
     /// The room's unique name or sid; nil for all rooms.
     ///
     /// Events without a room always match.
     public var room: String?
 
     /// Creates a filter.
-    public init(types: [String] = [], room: String? = nil) {
+    public init(types: [WireEnum<WebhookEventPattern>] = [], room: String? = nil) {
         self.types = types
         self.room = room
     }
@@ -62,16 +63,6 @@ public struct EventFilter: Sendable, Hashable {
     /// Whether an event matches.
     public func passes(_ event: WebhookEvent) -> Bool {
         if let room, let origin = event.room, origin.name != room, origin.sid != room { return false }
-        return types.isEmpty || types.contains { Self.matches($0, event.type) }
-    }
-
-    /// Whether `pattern` matches at least one of the known types.
-    public static func isKnown(_ pattern: String, among names: some Sequence<String>) -> Bool {
-        names.contains { matches(pattern, $0) }
-    }
-
-    private static func matches(_ pattern: String, _ type: String) -> Bool {
-        guard pattern.hasSuffix(".*") else { return pattern == type }
-        return type.hasPrefix(pattern.dropLast())
+        return types.isEmpty || types.contains { $0.value?.matches(event.type) ?? false }
     }
 }

@@ -241,10 +241,8 @@ struct AudienceCrowd {
         guard mutant == .twoGateways else { return report }
         let other = run.other.report(room: Self.room)
         report.concurrent += other.concurrent
-        report.joins += other.joins
-        report.leaves += other.leaves
+        report.counts += other.counts
         report.resumable += other.resumable
-        report.watchTimeSeconds += other.watchTimeSeconds
         report.byProtocol.merge(other.byProtocol, uniquingKeysWith: +)
         report.byRegion.merge(other.byRegion, uniquingKeysWith: +)
         report.byRendition.merge(other.byRendition, uniquingKeysWith: +)

@@ -130,10 +130,7 @@ struct StoredAudience {
                 totals[row.key] = row
                 continue
             }
-            sum.watched += row.watched
-            sum.joins += row.joins
-            sum.switches += row.switches
-            sum.leaves = zip(sum.leaves, row.leaves).map(+)
+            sum.counts += row.counts
             totals[row.key] = sum
         }
     }

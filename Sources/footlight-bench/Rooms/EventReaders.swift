@@ -9,11 +9,19 @@ final class EventReaders: Sendable {
     struct Figures: Sendable {
         /// The delays in milliseconds.
         var delays = Samples()
+        /// The events of the counted name.
+        var counted = 0
         /// Streams that the gateway closed.
         var ended = 0
     }
 
+    /// The name of the events to count; nil for none.
+    let countedName: String?
     private let state = Mutex(Figures())
+
+    init(counting name: String? = nil) {
+        countedName = name
+    }
 
     var figures: Figures { state.withLock { $0 } }
 
@@ -21,10 +29,10 @@ final class EventReaders: Sendable {
         state.withLock { $0 = Figures() }
     }
 
-    /// Opens one member's stream; returns when the response has arrived.
-    func open(_ member: RoomMember, port: Int, token: String, group: any EventLoopGroup) async throws {
+    /// Opens a stream; returns when the response has arrived.
+    func open(_ path: String, port: Int, token: String, group: any EventLoopGroup) async throws {
         let request = """
-            GET \(member.eventsPath) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAuthorization: Bearer \(token)\r\n\
+            GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAuthorization: Bearer \(token)\r\n\
             Accept: text/event-stream\r\n\r\n
             """
         let opened = group.next().makePromise(of: Void.self)
@@ -45,6 +53,10 @@ final class EventReaders: Sendable {
         }
     }
 
+    fileprivate func add(counted events: Int) {
+        state.withLock { $0.counted += events }
+    }
+
     fileprivate func recordEnd() {
         state.withLock { $0.ended += 1 }
     }
@@ -55,6 +67,8 @@ private final class EventStreamHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let readers: EventReaders
+    /// The line that begins a counted event.
+    private let countedLine: [UInt8]?
     private let opened: EventLoopPromise<Void>
     private var isOpen = false
     /// The bytes after the last line break.
@@ -62,6 +76,7 @@ private final class EventStreamHandler: ChannelInboundHandler {
 
     init(readers: EventReaders, opened: EventLoopPromise<Void>) {
         self.readers = readers
+        countedLine = readers.countedName.map { Array("event: \($0)".utf8) }
         self.opened = opened
     }
 
@@ -82,6 +97,12 @@ private final class EventStreamHandler: ChannelInboundHandler {
         guard let end = rest.readableBytesView.lastIndex(of: UInt8(ascii: "\n")) else { return }
         guard let lines = rest.readSlice(length: end + 1 - rest.readerIndex) else { return }
         rest.discardReadBytes()
+        if let countedLine {
+            let count = lines.readableBytesView.split(separator: UInt8(ascii: "\n")).count {
+                $0.elementsEqual(countedLine)
+            }
+            if count > 0 { readers.add(counted: count) }
+        }
         var delays: [Double] = []
         TimeStampedName.scan(lines.readableBytesView) { delays.append(now.seconds(since: $0) * 1000) }
         if !delays.isEmpty { readers.add(delays) }

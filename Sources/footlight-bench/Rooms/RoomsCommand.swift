@@ -46,7 +46,7 @@ struct RoomsCommand: AsyncParsableCommand {
         for room in 0..<rooms {
             for participant in 0..<participants {
                 let member = try await join("p\(participant)", room: "room-\(room)", gateway)
-                try await readers.open(member, port: gateway.endpoints.httpPort, token: token, group: group)
+                try await readers.open(member.eventsPath, port: gateway.endpoints.httpPort, token: token, group: group)
                 members.append(member)
             }
         }

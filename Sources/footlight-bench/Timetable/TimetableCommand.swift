@@ -38,7 +38,7 @@ struct TimetableCommand: ParsableCommand {
             frameRate: FrameRate(rate),
             videoBitrate: 200,
             audioBitrate: 96,
-            preset: "ultrafast"
+            preset: .ultrafast
         )
         let people = min(max(hosts, 3), 5)
         let check = try ProgramCheck(configuration: configuration, hosts: people)

@@ -7,6 +7,7 @@ import Logging
 import Media
 import NIOCore
 import NIOPosix
+import Persistence
 import Stage
 import Synchronization
 import TestSupport
@@ -19,6 +20,7 @@ import FoundationNetworking
 
 /// The routes on an HTTP server at a free loopback port, with a real stage and real tokens.
 final class ControlServer: Sendable {
+    private static let silent = Logger(label: "webhooks") { _ in SwiftLogNoOpLogHandler() }
     static let signingKey = [UInt8](repeating: 7, count: 32)
 
     let directory: RoomDirectory
@@ -58,13 +60,16 @@ final class ControlServer: Sendable {
         self.allowedOrigins = allowedOrigins
         self.streamsPerClient = streamsPerClient
         folder = try TemporaryFolder("control")
-        webhooks = try WebhookDispatcher(
-            WebhookConfiguration(path: folder.file("webhooks.sqlite"), maximumEndpoints: 3),
+        webhooks = WebhookDispatcher(
+            WebhookConfiguration(maximumEndpoints: 3),
+            store: OutboxStore(path: folder.file("webhooks.sqlite"), logger: Self.silent),
             vet: { _, _, _ in .forbidden },
             group: MultiThreadedEventLoopGroup.singleton,
-            logger: Logger(label: "webhooks") { _ in SwiftLogNoOpLogHandler() }
+            logger: Self.silent
         )
-        directory = RoomDirectory(settings: settings, clock: clock, pepper: [1, 2, 3])
+        directory = RoomDirectory(settings: settings, clock: clock, pepper: [1, 2, 3]) { [viewership] room in
+            viewership.report(room: room)
+        }
         tokens = await AccessTokens(signingKey: Self.signingKey, kid: "k1")
         operatorToken = try await tokens.issueOperator(expiresIn: 600)
     }

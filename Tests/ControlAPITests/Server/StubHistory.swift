@@ -104,8 +104,14 @@ final class StubViewership: ViewershipReporting {
         rooms.withLock { $0[report.room] = report }
     }
 
+    private let queries = Atomic(0)
+
+    /// The number of calls of `report`.
+    var queryCount: Int { queries.load(ordering: .relaxed) }
+
     func report(room: String) -> RoomViewership {
-        rooms.withLock { $0[room] } ?? RoomViewership(room: room, asOf: Date(timeIntervalSince1970: 0))
+        queries.add(1, ordering: .relaxed)
+        return rooms.withLock { $0[room] } ?? RoomViewership(room: room, asOf: 0)
     }
 
     func makeSession(room: String, identity: String) -> String {
@@ -121,7 +127,7 @@ final class StubViewership: ViewershipReporting {
 
     func totals() -> ViewershipTotals {
         let all = rooms.withLock { $0.values.sorted { $0.room < $1.room } }
-        var total = RoomViewership(room: "", asOf: Date(timeIntervalSince1970: 0))
+        var total = RoomViewership(room: "", asOf: 0)
         for room in all {
             total.concurrent += room.concurrent
             total.byProtocol.merge(room.byProtocol, uniquingKeysWith: +)

@@ -64,7 +64,7 @@ private struct PlayOnlyDelegate: RTMPServerDelegate {
             role: request.query["monitor"] != nil ? .monitor : .viewer
         )
         return connection.eventLoop.makeSucceededFuture(
-            isMixer ? audience.playUncounted(request.name) : audience.watch(request, on: connection, bearer: bearer)
+            isMixer ? audience.playUncounted(request.name) : audience.watch(request, bearer: bearer)
         )
     }
 }

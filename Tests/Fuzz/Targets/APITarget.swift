@@ -21,7 +21,7 @@ extension FuzzTarget {
             _ = try? LivestreamOptions(body).validate()
         }
         if let body = try? WireJSON.decode(MixerReportBody.self, from: json) {
-            _ = body.load.map { MixerLoad($0) }
+            _ = try? body.load.map { try MixerLoad($0) }
             if let frames = body.frames.flatMap({ MixerFrames($0) }) {
                 demand(frames.counts.reduce(0, +) >= 0, "counts can be summed up")
             }

@@ -1,12 +1,12 @@
 import Foundation
 import GRDB
+import Logging
 import NIOCore
 import Stage
 import Synchronization
 import Viewership
 
-@testable import RoomStore
-@testable import ViewershipStore
+@testable import Persistence
 @testable import Webhooks
 
 /// A database with generated rows, in the tables of any schema version.
@@ -119,13 +119,24 @@ extension FuzzTarget {
             "secret": "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "outcome": "delivered",
         ]
         guard let path = GeneratedDatabase.make(OutboxDatabase.migrations, usual: usual, from: &input),
-            let database = try? OutboxDatabase(path: path, lockTimeout: 1)
+            let image = FileManager.default.contents(atPath: path)
         else { return }
-        defer { database.close() }
-        _ = try? database.head(of: "WH1")
-        _ = try? database.deliveries(of: "WH1", before: nil, limit: 10)
+        let logger = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
+        var store = OutboxStore(path: path, lockTimeout: 1, logger: logger)
+        defer { store.close() }
+        /// Runs an operation on the generated rows, also after one that had the database replaced.
+        func run<Outcome>(_ body: (OutboxStore) throws -> Outcome) -> Outcome? {
+            if store.faultCounts.failures > 0 {
+                store.close()
+                guard (try? image.write(to: URL(fileURLWithPath: path))) != nil else { return nil }
+                store = OutboxStore(path: path, lockTimeout: 1, logger: logger)
+            }
+            return try? body(store)
+        }
+        _ = run { try $0.head(of: "WH1") }
+        _ = run { try $0.deliveries(of: "WH1", before: nil, limit: 10) }
         var scheduler = DeliveryScheduler(schedule: RetrySchedule())
-        for (endpoint, _) in (try? database.endpoints()) ?? [] {
+        for endpoint in run({ try $0.endpoints().map(\.endpoint) }) ?? [] {
             scheduler = DeliveryScheduler(schedule: RetrySchedule(), health: endpoint.health)
             _ = scheduler.next(at: 1)
             _ = scheduler.finished(DeliveryOutcome(status: 503, retryAfter: 5), tries: 1, at: 1, chance: 0.5)
@@ -140,7 +151,7 @@ extension FuzzTarget {
             recipients: ["WH1"],
             mark: nil
         )
-        try? database.append([message], now: 1)
+        _ = run { try $0.append([message], now: 1) }
     }
 
     /// Stored rooms as JSON, loaded at the start.

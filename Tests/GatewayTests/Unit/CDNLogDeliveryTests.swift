@@ -232,7 +232,7 @@ struct CDNLogDeliveryTests {
         let switches = players.reduce(0) { sum, player in
             sum + zip(player.polls.dropFirst(), player.polls.dropFirst(2)).count { $0.rendition != $1.rendition }
         }
-        #expect(report.switches == switches)
+        #expect(report.counts.switches == switches)
         #expect(report.uniques.estimated == 240)
         if delivery.isRepeated { #expect(logs.total.repeated > 1000) }
         let joins = ledger.metrics().first { $0.name == "footlight_viewer_watch_seconds_total" }

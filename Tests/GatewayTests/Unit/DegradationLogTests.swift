@@ -12,7 +12,7 @@ struct DegradationLogTests {
 
     init() { log = DegradationLog(logger: written.logger) }
 
-    private func report(_ level: Int, _ reason: String?) throws {
+    private func report(_ level: Int, _ reason: MixerLoad.Reason?) throws {
         let load = MixerLoad(level: level, reason: reason, work: 0.9, cores: 1)
         try directory.report(room: "show", MixerReport(entries: [], load: load))
         log.update(try directory.room("show"))
@@ -28,10 +28,10 @@ struct DegradationLogTests {
     @Test("logs and counts each change of level with direction and reason, until the room ends")
     func counting() throws {
         _ = try directory.create(RoomSettings(name: "show"))
-        for (level, reason) in [(0, nil), (1, "frame_work"), (1, "frame_work"), (3, "encoder_queue"), (0, nil)] {
+        for (level, reason) in [(0, nil), (1, .work), (1, .work), (3, .queue), (0, nil)] as [(Int, MixerLoad.Reason?)] {
             try report(level, reason)
         }
-        try report(2, "frame_work")
+        try report(2, .work)
         #expect(
             counts == [
                 "show worse frame_work": 2, "show worse encoder_queue": 1, "show better encoder_queue": 1,

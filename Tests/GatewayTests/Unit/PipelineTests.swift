@@ -8,9 +8,10 @@ import FootlightModel
 import Logging
 import Media
 import Mixer
+@testable import MixerProcess
 import NIOCore
 import NIOPosix
-import RoomStore
+import Persistence
 @testable import Stage
 import Synchronization
 import TestSupport
@@ -232,7 +233,7 @@ struct PipelineTests {
                 metrics: { "" }
             )
             stage = pipeline.stage
-            context = EventContext(routes: routes, addresses: addresses)
+            context = EventContext(answers: routes.webhookEvents.answers, addresses: addresses)
             observation = pipeline.stage.observe { [pending] in pending.append($0) }
             followed = try begun()
         }

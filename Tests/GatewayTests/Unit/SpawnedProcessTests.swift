@@ -74,6 +74,6 @@ struct MixerEnvironmentTests {
             "AWS_SECRET_ACCESS_KEY": "a", "FOOTLIGHT_DATA_DIR": "/srv", "FOOTLIGHT_TLS_KEY": "/key.pem",
             "LD_PRELOAD": "x", "FOOTLIGHT_TOKEN": "t", "SSH_AUTH_SOCK": "/tmp/s",
         ]
-        #expect(MixerProcess.inherited(from: kept.merging(secrets) { $1 }) == kept)
+        #expect(RunningMixer.inherited(from: kept.merging(secrets) { $1 }) == kept)
     }
 }

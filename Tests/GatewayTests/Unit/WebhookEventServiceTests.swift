@@ -1,17 +1,17 @@
 import Assets
 import ControlAPI
 import Egress
+import FootlightModel
 import FootlightTesting
 import Foundation
 import Logging
 import NIOCore
 import NIOPosix
-import RoomStore
+import Persistence
 import Stage
 import TestSupport
 import Testing
 import Viewership
-import ViewershipStore
 import Webhooks
 
 @testable import Gateway
@@ -41,8 +41,9 @@ struct WebhookEventServiceTests {
             launchMixer: { _, _, _ in throw NoMixer() },
             logger: logger
         )
-        let webhooks = try WebhookDispatcher(
-            WebhookConfiguration(configuration, path: folder.file("data/webhooks.sqlite")),
+        let webhooks = WebhookDispatcher(
+            WebhookConfiguration(configuration),
+            store: OutboxStore(path: folder.file("data/webhooks.sqlite"), logger: logger),
             vet: { _, _, _ in .forbidden },
             group: group,
             logger: logger
@@ -59,7 +60,7 @@ struct WebhookEventServiceTests {
         )
         let service = WebhookEventService(
             webhooks: webhooks,
-            routes: web.routes,
+            builder: web.routes.webhookEvents,
             stage: pipeline.stage,
             viewership: pipeline.viewership,
             history: pipeline.history,
@@ -116,7 +117,7 @@ struct WebhookEventServiceTests {
         }
         try await run(folder) { (_, webhooks) async throws in
             let all = try await webhooks.deliveries(of: id, limit: 100).reversed()
-            let show = all.filter { $0.room == "show" }.map(\.type)
+            let show = all.filter { $0.room == "show" }.map(\.type.rawValue)
             #expect(show.first == "room.created")
             let order = [
                 "room.created", "room.started", "participant.joined", "viewership.threshold", "room.ended",
@@ -131,7 +132,7 @@ struct WebhookEventServiceTests {
     }
 
     private func types(_ webhooks: WebhookDispatcher, _ id: String) async throws -> [String] {
-        try await webhooks.deliveries(of: id, limit: 100).map(\.type)
+        try await webhooks.deliveries(of: id, limit: 100).map(\.type.rawValue)
     }
 }
 

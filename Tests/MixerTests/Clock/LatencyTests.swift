@@ -27,7 +27,7 @@ import Testing
                 width: 160,
                 height: 90,
                 videoBitrate: 200,
-                preset: "ultrafast",
+                preset: .ultrafast,
                 jitterTarget: target
             ),
             encoderOptions: ""

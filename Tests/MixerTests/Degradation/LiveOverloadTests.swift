@@ -28,7 +28,7 @@ struct LiveOverloadTests {
     private struct StepChange {
         let step: Degradation
         let at: Double
-        let reason: String?
+        let reason: MixerLoad.Reason?
     }
 
     /// The packets of a program, and the observed state of the mixer.
@@ -57,7 +57,7 @@ struct LiveOverloadTests {
         width: 320,
         height: 180,
         frameRate: FrameRate(15),
-        preset: "veryfast",
+        preset: .veryfast,
         ladder: RenditionLadder(
             renditions: [Rendition(name: "small", width: 160, height: 90, videoBitrate: 100)],
             hasAudioOnly: true
@@ -192,7 +192,7 @@ struct LiveOverloadTests {
             Issue.record("\(steps)")
             return
         }
-        #expect(steps.dropLast().allSatisfy { $0.reason == "encoder_queue" } && steps.last?.reason == nil, "\(steps)")
+        #expect(steps.dropLast().allSatisfy { $0.reason == .queue } && steps.last?.reason == nil, "\(steps)")
         try checkFrames(outcome)
         try checkAudio(outcome, arrivals)
         checkDecoding(outcome)
@@ -281,7 +281,7 @@ struct LiveOverloadTests {
         while MonotonicTime.now() < deadline, seen.last != .lightestCoding {
             let load = mixer.load
             if load.degradation != seen.last { seen.append(load.degradation) }
-            if load.degradation != .none { #expect(load.reason == "frame_work" && load.ratio > 0) }
+            if load.degradation != .none { #expect(load.reason == .work && load.ratio > 0) }
             MonotonicSleep.until(MonotonicTime.now().advanced(milliseconds: 20))
         }
         mixer.stop()

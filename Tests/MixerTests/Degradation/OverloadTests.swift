@@ -31,7 +31,7 @@ struct OverloadTests {
         width: 320,
         height: 180,
         frameRate: FrameRate(10),
-        preset: "veryfast",
+        preset: .veryfast,
         ladder: RenditionLadder(
             renditions: [Rendition(name: "small", width: 160, height: 90, videoBitrate: 100)],
             hasAudioOnly: true
@@ -46,7 +46,7 @@ struct OverloadTests {
     private struct StepChange {
         let step: Degradation
         let at: Double
-        let reason: String?
+        let reason: MixerLoad.Reason?
     }
 
     /// Runs six hosts, of which the first has audio, on a machine that is overloaded until `recoveryTime`.
@@ -103,7 +103,7 @@ struct OverloadTests {
         // At once and over all steps, as soon as a second of frames was fast enough.
         let back = steps.last?.at ?? 0
         #expect((1...4).contains(back - Self.recoveryTime), "\(back)")
-        #expect(steps.dropLast().allSatisfy { $0.reason == "frame_work" } && steps.last?.reason == nil)
+        #expect(steps.dropLast().allSatisfy { $0.reason == .work } && steps.last?.reason == nil)
         func span(_ step: Degradation) -> Range<Int64> {
             let index = steps.firstIndex { $0.step == step } ?? 0
             return Int64(steps[index].at * 1000)..<Int64(steps[index + 1].at * 1000)

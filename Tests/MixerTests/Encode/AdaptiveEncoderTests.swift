@@ -14,11 +14,11 @@ struct AdaptiveEncoderTests {
 
     @Test("the parameter sets of all speed levels are identical for every preset")
     func parameterSets() throws {
-        let presets = ["ultrafast", "superfast", "veryfast", "faster", "fast", "medium"]
+        let presets = ProgramConfiguration.Preset.allCases
         for (preset, own) in presets.flatMap({ [($0, VideoEncoderConfiguration.usualOptions), ($0, "")] }) {
             let program = ProgramConfiguration(width: 640, height: 360, preset: preset)
             let records = try (0...2).map { speedLevel in
-                let options = VideoEncoderConfiguration.options(own, of: preset, speedLevel: speedLevel)
+                let options = VideoEncoderConfiguration.options(own, of: preset.rawValue, speedLevel: speedLevel)
                 return try VideoEncoder(VideoEncoderConfiguration(program, options: options)).configuration
             }
             #expect(records[1] == records[0] && records[2] == records[0], "\(preset)")

@@ -22,7 +22,7 @@ import Testing
     private static let program = ProgramConfiguration(
         width: 640,
         height: 360,
-        preset: "ultrafast",
+        preset: .ultrafast,
         ladder: RenditionLadder(
             renditions: [
                 Rendition(name: "tiny", width: 160, height: 90, frameRate: FrameRate(15), videoBitrate: 100),

@@ -27,7 +27,7 @@ final class PacketLog: Sendable {
                 height: 180,
                 frameRate: rate,
                 videoBitrate: 300,
-                preset: "ultrafast"
+                preset: .ultrafast
             ),
             firstSample: firstSample,
             encoderOptions: "",
@@ -116,7 +116,7 @@ final class PacketLog: Sendable {
     func keyframeRequest() throws {
         let log = PacketLog()
         let renderer = try ProgramRenderer(
-            configuration: ProgramConfiguration(width: 320, height: 180, videoBitrate: 300, preset: "ultrafast"),
+            configuration: ProgramConfiguration(width: 320, height: 180, videoBitrate: 300, preset: .ultrafast),
             encoderOptions: "",
             sink: { log.append($0) }
         )

@@ -11,7 +11,7 @@ import Glibc
 #endif
 
 @Suite("The program in real time", .enabled(if: TestRun.isFull), .serialized) struct ProgramMixerTests {
-    private let configuration = ProgramConfiguration(width: 320, height: 180, videoBitrate: 300, preset: "ultrafast")
+    private let configuration = ProgramConfiguration(width: 320, height: 180, videoBitrate: 300, preset: .ultrafast)
 
     private func sleep(until moment: MonotonicTime) {
         MonotonicSleep.until(moment)

@@ -164,7 +164,7 @@ import Testing
     func live() throws {
         defer { remove() }
         let recorder = try ArrivalRecorder(path: path)
-        let configuration = ProgramConfiguration(width: 160, height: 90, videoBitrate: 200, preset: "ultrafast")
+        let configuration = ProgramConfiguration(width: 160, height: 90, videoBitrate: 200, preset: .ultrafast)
         let log = PacketLog()
         let mixer = try ProgramMixer(configuration: configuration, encoderOptions: "", recorder: recorder) {
             log.append($0)
@@ -329,7 +329,7 @@ struct ReplayedAssetsTests {
                 width: Self.size.width,
                 height: Self.size.height,
                 videoBitrate: 200,
-                preset: "ultrafast"
+                preset: .ultrafast
             ),
             encoderOptions: "",
             recorder: recorder

@@ -96,7 +96,7 @@ struct RoomAudioTests {
     mutating func load() throws {
         _ = run.room.drainEvents()
         func report(_ level: Int, _ work: Double) -> MixerReport {
-            let load = MixerLoad(level: level, reason: level > 0 ? "frame_work" : nil, work: work, cores: 0.5)
+            let load = MixerLoad(level: level, reason: level > 0 ? .work : nil, work: work, cores: 0.5)
             return MixerReport(entries: [], load: load)
         }
         run.room.report(report(0, 0.4), at: 1)

@@ -210,7 +210,7 @@ struct RoomLifecycleTests {
         let log = RoomStatusLog()
         let observation = directory.observe { log.add($0) }
         for (level, expected) in [(3, 2), (0, 0)] {
-            let load = MixerLoad(level: level, reason: level > 0 ? "frame_work" : nil, work: 0.9, cores: 1)
+            let load = MixerLoad(level: level, reason: level > 0 ? .work : nil, work: 0.9, cores: 1)
             try directory.report(room: "show", MixerReport(entries: [], load: load))
             #expect(try directory.room("show").load == load)
             directory.mixerStopped(room: "show")

@@ -43,7 +43,6 @@ struct RoomSettingsTests {
             (RoomSettings(name: "a", program: .init(height: 88)), "program.height"),
             (RoomSettings(name: "a", program: .init(videoBitrate: 9)), "program.video_bitrate"),
             (RoomSettings(name: "a", program: .init(audioBitrate: 321)), "program.audio_bitrate"),
-            (RoomSettings(name: "a", program: .init(preset: "placebo")), "program.preset"),
             (RoomSettings(name: "a", program: .init(jitterTarget: 59)), "program.jitter_target"),
             (RoomSettings(name: "a", program: .init(keyInterval: 11)), "program.key_interval"),
             (RoomSettings(name: "a", program: .init(frameRate: FrameRate(61))), "program.fps"),

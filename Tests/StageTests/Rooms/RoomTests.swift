@@ -171,7 +171,7 @@ struct RoomRevisionTests {
         #expect(Room.revisionsUntilStored < Room.revisionLeap)
         var announced: [UInt64] = []
         for _ in 0..<120_000 {
-            run.room.emit(.viewershipUpdated, at: run.now)
+            run.room.announceAudience(at: run.now)
             if run.room.revision % 1_000 < 2 {
                 announced += run.events().filter { $0.name == .roomUpdated }.map(\.revision)
             }

@@ -44,14 +44,14 @@ struct HistoryTests {
             let report = fixture.ledger.report(room: room)
             let broadcast = try #require(history.broadcasts.values.first { $0.room == room })
             let sums = history.sums(epoch: broadcast.epoch)
-            #expect(sums.map(\.joins).reduce(0, +) == report.joins)
-            #expect(sums.flatMap(\.leaves).reduce(0, +) == report.leaves)
-            #expect(Double(sums.map(\.watched).reduce(0, +)) / 1000 == report.watchTimeSeconds)
+            #expect(sums.map(\.counts.joins).reduce(0, +) == report.joins)
+            #expect(sums.map(\.counts.leaves.sum).reduce(0, +) == report.leaves)
+            #expect(Double(sums.map(\.counts.watched).reduce(0, +)) / 1000 == report.watchTimeSeconds)
             let figures = history.figures(of: broadcast)
             for grouping in ViewershipGrouping.allCases {
                 let groups = figures.slices[grouping]
-                #expect(groups.values.map(\.joins).reduce(0, +) == report.joins)
-                #expect(groups.values.map(\.watched).reduce(0, +) == figures.whole.watched)
+                #expect(groups.values.map(\.counts.joins).reduce(0, +) == report.joins)
+                #expect(groups.values.map(\.counts.watched).reduce(0, +) == figures.whole.counts.watched)
                 // No group exceeds the peak of the whole, and together they reach its last count.
                 let peaks = history.peaks.filter {
                     $0.key.epoch == broadcast.epoch && $0.key.group.grouping == grouping
@@ -68,7 +68,7 @@ struct HistoryTests {
             // Session rows equal the counters, up to rounding to milliseconds.
             let rows = history.sessions.values.filter { $0.epoch == broadcast.epoch }
             #expect(rows.count == report.joins)
-            #expect(rows.map(\.watched).reduce(0, +) == figures.whole.watched)
+            #expect(rows.map(\.watched).reduce(0, +) == figures.whole.counts.watched)
         }
     }
 
@@ -108,7 +108,7 @@ struct HistoryTests {
             grouping: nil
         )
         #expect(timeline.points.map(\.peak).allSatisfy { $0 == 10 })
-        #expect(timeline.points.map(\.watched).reduce(0, +) == 3_000_000)
+        #expect(timeline.points.map(\.counts.watched).reduce(0, +) == 3_000_000)
         let groups = ViewershipTimeline(
             Array(history.minutes.values),
             from: broadcast.began / 60_000,
@@ -151,7 +151,7 @@ struct HistoryTests {
         let aired = history.minutes.values.filter { $0.key.dimensions == nil && $0.aired > 0 }.map(\.aired)
         #expect(aired.count == 11 && aired.count { $0 == 60_000 } == 9 && aired.reduce(0, +) == 600_000)
         // All watch time is counted.
-        #expect(figures.whole.watched == 57 * 2_125_000 + 3 * 900_000)
+        #expect(figures.whole.counts.watched == 57 * 2_125_000 + 3 * 900_000)
         #expect(fixture.report.onAirSeconds == 600)
     }
 
@@ -178,7 +178,7 @@ struct HistoryTests {
         waiting.append(fixture.ledger.drainHistory())
         #expect(waiting.sessions.count == 1)
         #expect(waiting.sessions.values.first?.isClosed == true)
-        #expect(waiting.minutes.values.map(\.joins).reduce(0, +) == 1)
-        #expect(waiting.minutes.values.map(\.watched).reduce(0, +) == 20_000)
+        #expect(waiting.minutes.values.map(\.counts.joins).reduce(0, +) == 1)
+        #expect(waiting.minutes.values.map(\.counts.watched).reduce(0, +) == 20_000)
     }
 }

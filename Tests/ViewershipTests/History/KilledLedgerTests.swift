@@ -160,8 +160,11 @@ struct KilledLedgerTests {
         let history = disk.history.withLock { $0 }
         let epoch = try #require(history.broadcasts.values.first).epoch
         let sums = history.sums(epoch: epoch)
-        #expect(sums.map(\.joins).reduce(0, +) == scenario.players.count)
-        let watched = sums.filter { $0.key.dimensions?.playback.isContinuous == true }.map(\.watched).reduce(0, +)
+        #expect(sums.map(\.counts.joins).reduce(0, +) == scenario.players.count)
+        let watched = sums.filter { $0.key.dimensions?.playback.isContinuous == true }.map(\.counts.watched).reduce(
+            0,
+            +
+        )
         let connected = scenario.players.filter(\.playback.isContinuous).flatMap(\.spans)
         let truth = connected.map { $0.upperBound - $0.lowerBound }.reduce(0, +)
         // More is possible too, because the process declares to live 0.1 s ahead.

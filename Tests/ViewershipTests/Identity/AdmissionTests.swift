@@ -259,7 +259,7 @@ struct AdmissionTests {
         #expect(fixture.report.byRendition == ["360p": 1])
         fetch(nil, 22)
         #expect(fixture.report.byRendition == ["": 1])
-        #expect(fixture.report.switches == 2)
+        #expect(fixture.report.counts.switches == 2)
         #expect(fixture.report.joins == 1)
         #expect(fixture.report.watchTimeSeconds == 22)
         #expect(fixture.metric("footlight_viewer_switches_total", ["room": "show"]) == 2)

@@ -96,7 +96,7 @@ struct EveryProtocolTests {
         fixture.watch(sid, from: 0, by: .rtmp)
         fixture.record(sid, .stalled(milliseconds: 2500), at: 12, by: .rtmp)
         fixture.record(sid, .closed(.left), at: 20, by: .rtmp)
-        #expect(fixture.report.stalledSeconds == 2.5)
+        #expect(fixture.report.counts.stalledSeconds == 2.5)
         #expect(fixture.ledger.drainHistory().sessions.values.first?.stalled == 2500)
     }
 
@@ -170,6 +170,6 @@ struct EveryProtocolTests {
         #expect(broadcast.unusedIDs == 4)
         let sums = history.sums(epoch: broadcast.epoch)
         let figures = BroadcastFigures(broadcast: broadcast, sums: sums, now: 0)
-        #expect(figures.whole.joins == 1 && figures.coverage == 0.2)
+        #expect(figures.whole.counts.joins == 1 && figures.coverage == 0.2)
     }
 }

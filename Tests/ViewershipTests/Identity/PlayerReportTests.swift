@@ -44,8 +44,8 @@ struct PlayerReportTests {
             sendReport(fixture, #"sta=p,sid="\#(sid)",bsd=500"#, at: second)
         }
         #expect(fixture.report.concurrent == 1)
-        #expect(fixture.report.stalledSeconds == 2.5)
-        #expect(fixture.report.startups == 1 && fixture.report.startupSeconds == 0.8)
+        #expect(fixture.report.counts.stalledSeconds == 2.5)
+        #expect(fixture.report.counts.startups == 1 && fixture.report.counts.startup == 800)
         sendReport(fixture, #"sta=e,sid="\#(sid)""#, at: 110)
         #expect(fixture.report.concurrent == 0)
         #expect(fixture.report.resumable == 1)
@@ -136,11 +136,11 @@ struct PlayerReportTests {
             let name = rate == 3500 ? "" : rate == 700 ? "360p" : "audio"
             if second > 0 { #expect(fixture.report.byRendition == [name: 1]) }
         }
-        #expect(fixture.report.switches == 2 && fixture.report.joins == 1)
+        #expect(fixture.report.counts.switches == 2 && fixture.report.joins == 1)
         let sid = fixture.ledger.makeSession(room: fixture.room)
         for second in [61.0, 63, 65] { fixture.record(sid, .playlistServed, at: second, by: .hls, rendition: "360p") }
         sendReport(fixture, #"sta=p,sid="\#(sid)",cid="show",br=(3500)"#, at: 66)
-        #expect(fixture.report.byRendition == ["audio": 1, "360p": 1] && fixture.report.switches == 2)
+        #expect(fixture.report.byRendition == ["audio": 1, "360p": 1] && fixture.report.counts.switches == 2)
     }
 
     @Test("stalls are limited to the playing time; a startup counts once, and only of a qualified session")
@@ -151,11 +151,11 @@ struct PlayerReportTests {
         fixture.ledger.roomBegan(fixture.room)
         sendReport(fixture, #"sta=s,sid="\#(unproven)",msd=9000,bsd=3600000"#, at: 0)
         sendReport(fixture, #"sta=p,sid="\#(sid)",msd=700,bsd=3600000"#, at: 0)
-        #expect(fixture.report.stalledSeconds == 0 && fixture.report.startups == 0)
+        #expect(fixture.report.counts.stalledSeconds == 0 && fixture.report.counts.startups == 0)
         for second in [10.0, 20, 30] { sendReport(fixture, #"sta=p,sid="\#(sid)",msd=9000,bsd=3600000"#, at: second) }
-        #expect(fixture.report.stalledSeconds == 30)
+        #expect(fixture.report.counts.stalledSeconds == 30)
         // The last value before qualification counts.
-        #expect(fixture.report.startups == 1 && fixture.report.startupSeconds == 9)
+        #expect(fixture.report.counts.startups == 1 && fixture.report.counts.startup == 9000)
     }
 
     @Test("a starvation in a request (CMCD 1, query or header) counts as half of the time since the previous request")
@@ -178,12 +178,12 @@ struct PlayerReportTests {
         // Nothing counts before qualification; then in the query, in the header, and absent.
         poll(sid, at: 0, cmcd: "bs")
         poll(sid, at: 2, cmcd: "bs")
-        #expect(fixture.report.stalledSeconds == 0)
+        #expect(fixture.report.counts.stalledSeconds == 0)
         poll(sid, at: 6, cmcd: "bl%3D0%2Cbs%2Csid%3D%22mine%22")
-        #expect(fixture.report.stalledSeconds == 2)
+        #expect(fixture.report.counts.stalledSeconds == 2)
         poll(sid, at: 9, status: "bs,rtp=1200")
         poll(sid, at: 11, cmcd: "bs%3Dfalse%2Ccid%3D%22bsbs%22", status: "bs=?0")
-        #expect(fixture.report.stalledSeconds == 3.5)
+        #expect(fixture.report.counts.stalledSeconds == 3.5)
         // In a media request: by its session name, or by its connection.
         var segment = PlayerRequest(userAgent: "hls.js")
         segment.cmcdStatus = "bs"
@@ -194,10 +194,10 @@ struct PlayerReportTests {
         ledger.recordPlayerReport(segment, in: fixture.room, on: sid)
         ledger.recordPlayerReport(segment, in: fixture.room, on: nil)
         ledger.recordPlayerReport(segment, in: "other", on: sid)
-        #expect(fixture.report.stalledSeconds == 4.5)
+        #expect(fixture.report.counts.stalledSeconds == 4.5)
         // Limited to the playing time.
         for _ in 0..<100 { ledger.recordPlayerReport(segment, in: fixture.room, on: sid) }
-        #expect(fixture.report.stalledSeconds == 12)
+        #expect(fixture.report.counts.stalledSeconds == 12)
         // Reports take precedence, and an excluded session counts no stalls.
         poll(sid, at: 14)
         var report = PlayerReport()
@@ -210,7 +210,7 @@ struct PlayerReportTests {
             return
         }
         for second in [20.0, 23, 26] { poll(other, at: second, cmcd: "bs") }
-        #expect(fixture.report.stalledSeconds == 12.3)
+        #expect(fixture.report.counts.stalledSeconds == 12.3)
         #expect(fixture.report.concurrent == 1 && fixture.report.joins == 1)
     }
 
@@ -269,7 +269,7 @@ struct PlayerReportTests {
         }
         #expect(fixture.report.concurrent == counted && fixture.report.joins == counted)
         #expect(fixture.report.unfiltered == 20)
-        #expect(fixture.report.stalledSeconds == Double(counted) * 0.2)
+        #expect(fixture.report.counts.stalledSeconds == Double(counted) * 0.2)
         #expect(fixture.report.brokenIdentities == [])
     }
 

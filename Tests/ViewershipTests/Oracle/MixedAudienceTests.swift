@@ -121,7 +121,7 @@ private struct MixedAudience {
         let real = players.filter { $0.kind != .playlistsAlone }
         let report = fixture.report
         verdict.joins = report.joins - real.count
-        verdict.switches = report.switches - players.map(\.switches.count).reduce(0, +)
+        verdict.switches = report.counts.switches - players.map(\.switches.count).reduce(0, +)
         verdict.withoutMedia = (report.excluded[.noMedia] ?? 0) - (players.count - real.count)
         let all = real.map(\.watched).reduce(0, +)
         verdict.watched = abs(report.watchTimeSeconds / all - 1) < 0.01

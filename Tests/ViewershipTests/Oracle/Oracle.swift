@@ -621,7 +621,7 @@ extension Oracle {
         if abs(totals.total.watchTimeSeconds / truth(crash) - 1) >= 0.005 { verdict.watchTime += 1 }
         if totals.total.excluded[.noMedia] != playlistOnlyClients.count { verdict.excluded += 1 }
         // Switches during an outage are not counted.
-        if crash == nil, totals.total.switches != switches { verdict.switches += 1 }
+        if crash == nil, totals.total.counts.switches != switches { verdict.switches += 1 }
     }
 
     /// The index of the first playlist whose log line has the region.

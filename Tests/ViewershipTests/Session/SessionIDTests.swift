@@ -201,8 +201,8 @@ struct SessionIDVerificationTests {
         try deliver("360p", took: "0.010", at: 6.5)
         try deliver("720p", took: "0.900", at: 6.6)
         try deliver("360p", took: "0.900", at: 7.5)
-        #expect(fixture.report.switches == 1 && fixture.report.byRendition == ["360p": 1])
+        #expect(fixture.report.counts.switches == 1 && fixture.report.byRendition == ["360p": 1])
         try deliver("720p", took: "0.100", at: 9)
-        #expect(fixture.report.switches == 2 && fixture.report.byRendition == ["720p": 1])
+        #expect(fixture.report.counts.switches == 2 && fixture.report.byRendition == ["720p": 1])
     }
 }

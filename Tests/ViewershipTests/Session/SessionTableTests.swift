@@ -1,4 +1,5 @@
 import TestSupport
+import Stage
 import Testing
 
 @testable import Viewership

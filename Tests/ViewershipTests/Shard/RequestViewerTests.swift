@@ -230,13 +230,13 @@ struct RequestViewerTests {
         fixture.record(sid, .playlistServed, at: 0.3, by: .llhls)
         fixture.record(sid, .delivered, at: 0.8, by: .llhls)
         fixture.record(sid, .delivered, at: 1.5, by: .llhls)
-        #expect(fixture.report.startups == 0)
+        #expect(fixture.report.counts.startups == 0)
         // An unqualified session has no startup time.
         let other = fixture.ledger.makeSession(room: fixture.room)
         fixture.record(other, .playlistServed, at: 1, by: .hls)
         fixture.record(other, .delivered, at: 1.5, by: .hls)
         fixture.record(sid, .playlistServed, at: 3, by: .llhls)
-        #expect(fixture.report.startups == 1 && fixture.report.startupSeconds == 0.8)
+        #expect(fixture.report.counts.startups == 1 && fixture.report.counts.startup == 800)
         fixture.record(sid, .delivered, at: 4, by: .llhls)
         // A later report is not another startup.
         var report = PlayerReport()
@@ -245,7 +245,7 @@ struct RequestViewerTests {
         fixture.ledger.receive(report, room: fixture.room)
         fixture.advance(to: 40)
         fixture.record(sid, .playlistServed, at: 40, by: .llhls)
-        #expect(fixture.report.startups == 1 && fixture.report.startupSeconds == 0.8)
+        #expect(fixture.report.counts.startups == 1 && fixture.report.counts.startup == 800)
         #expect(fixture.report.watchTimeSeconds < 10)
         #expect(fixture.report.brokenIdentities == [])
     }

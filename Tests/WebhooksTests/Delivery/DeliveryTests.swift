@@ -1,6 +1,7 @@
 import FootlightModel
 import FootlightTesting
 import Foundation
+import Stage
 import Synchronization
 import TestSupport
 import Testing
@@ -31,7 +32,7 @@ struct DeliveryTests {
             let port = try await receiver.open()
             let dispatcher = try fixture.dispatcher()
             let endpoint = try await fixture.endpoint(dispatcher, at: receiver, port: port, types: ["room.*"])
-            dispatcher.post(1...1, type: "track.enabled")
+            dispatcher.post(1...1, type: .stream(.trackEnabled))
             dispatcher.post(1...30)
             #expect(try await eventually { dispatcher.status.pending == 30 })
             try await fixture.delivering(dispatcher) { () async throws in
@@ -119,7 +120,7 @@ struct DeliveryTests {
             for suffix in ["", "-wal"] {
                 try FileManager.default.copyItem(atPath: fixture.path + suffix, toPath: image + suffix)
             }
-            let second = try fixture.dispatcher(fixture.configuration { $0.path = image })
+            let second = try fixture.dispatcher(path: image)
             #expect(second.endpoints().map(\.id) == [endpoint.id] && second.status.pending == 6)
             #expect(second.endpoints().map(\.secret) == [endpoint.secret])
             try await fixture.delivering(second) { () async throws in
@@ -169,24 +170,39 @@ struct DeliveryTests {
             let open = try fixture.dispatcher()
             let endpoint = try await fixture.endpoint(open, at: receiver, port: port)
             receiver.behave { _ in .answer(302, ["location": "http://127.0.0.1:\(elsewhere)/"]) }
-            let attempt = try await open.test(endpoint.id, type: "webhook.test", data: Data("{}".utf8))
+            let attempt = try await open.test(endpoint.id, type: .webhook(.test), data: Data("{}".utf8))
             #expect(attempt.outcome == DeliveryOutcome(status: 302) && attempt.outcome.kind == .redirect)
             #expect(receiver.messages.count == 1 && other.messages.isEmpty && other.connections == 0)
             receiver.behave { _ in .answer(429, ["retry-after": "7"]) }
-            let busy = try await open.test(endpoint.id, type: "webhook.test", data: Data("{}".utf8))
+            let busy = try await open.test(endpoint.id, type: .webhook(.test), data: Data("{}".utf8))
             #expect(busy.outcome == DeliveryOutcome(status: 429, retryAfter: 7))
 
             let path = fixture.folder.file("guarded.sqlite")
-            let guarded = try fixture.dispatcher(fixture.configuration { $0.path = path }) { _, _, _ in .forbidden }
+            let guarded = try fixture.dispatcher(path: path) { _, _, _ in .forbidden }
             let refused = try await fixture.endpoint(guarded, at: receiver, port: port)
             try await fixture.delivering(guarded) { () async throws in
                 guarded.post(1...1)
                 #expect(try await eventually { guarded.status.tries[.forbidden] ?? 0 > 0 })
             }
-            let nowhere = try fixture.dispatcher(fixture.configuration { $0.path = path }) { _, _, _ in .notFound }
-            let outcome = try await nowhere.test(refused.id, type: "webhook.test", data: Data("{}".utf8)).outcome
+            let nowhere = try fixture.dispatcher(path: path) { _, _, _ in .notFound }
+            let outcome = try await nowhere.test(refused.id, type: .webhook(.test), data: Data("{}".utf8)).outcome
             #expect(outcome == DeliveryOutcome(.nameNotFound))
             #expect(receiver.connections == 2)
+        }
+    }
+
+    @Test("connects to the vetted address, without resolving the name again")
+    func vettedAddress() async throws {
+        try await DispatcherFixture.run { (fixture) async throws in
+            let receiver = WebhookReceiver(group: fixture.group)
+            let port = try await receiver.open()
+            let dispatcher = try fixture.dispatcher { _, _, _ in .addresses(["127.0.0.1"]) }
+            var draft = WebhookDraft()
+            draft.url = "http://hooks.invalid:\(port)/in"
+            let endpoint = try await dispatcher.create(draft)
+            let attempt = try await dispatcher.test(endpoint.id, type: .webhook(.test), data: Data("{}".utf8))
+            #expect(attempt.outcome == DeliveryOutcome(status: 204))
+            #expect(receiver.messages.count == 1)
         }
     }
 
@@ -201,7 +217,7 @@ struct DeliveryTests {
             await #expect(throws: WebhookFault.self) { try await strict.create(draft) }
             draft.url = "https://127.0.0.1:\(port)/"
             let endpoint = try await strict.create(draft)
-            let outcome = try await strict.test(endpoint.id, type: "webhook.test", data: Data("{}".utf8)).outcome
+            let outcome = try await strict.test(endpoint.id, type: .webhook(.test), data: Data("{}".utf8)).outcome
             #expect(outcome.kind == .tls || outcome.kind == .closed)
             #expect(receiver.messages.isEmpty)
         }
@@ -239,7 +255,7 @@ struct DeliveryTests {
                 let rotated = try await dispatcher.rotate(endpoint.id)
                 #expect(rotated.secret != endpoint.secret && rotated.former?.secret == endpoint.secret)
                 receiver.setSecrets([endpoint.secret, rotated.secret])
-                let attempt = try await dispatcher.test(endpoint.id, type: "webhook.test", data: Data("{}".utf8))
+                let attempt = try await dispatcher.test(endpoint.id, type: .webhook(.test), data: Data("{}".utf8))
                 #expect(attempt.outcome.kind == .delivered)
                 #expect(try await arrived(4, at: receiver))
             }

@@ -2,10 +2,11 @@ import FootlightModel
 import FootlightTesting
 import Foundation
 import GRDB
-import SQLiteStore
+import Stage
 import TestSupport
 import Testing
 
+@testable import Persistence
 @testable import Webhooks
 
 @Suite("Webhook outbox", .timeLimit(.minutes(1)))
@@ -31,7 +32,7 @@ struct OutboxTests {
                     #expect(try await eventually { dispatcher.status.dropped == number - 5 })
                 }
             }
-            dispatcher.post(WebhookEvent("room.updated", at: 0) { Data(repeating: 0x30, count: 101) })
+            dispatcher.post(WebhookEvent(.stream(.roomUpdated), at: 0) { Data(repeating: 0x30, count: 101) })
             #expect(try await eventually { dispatcher.status.dropped == 8 })
             #expect(try dispatcher.endpoint(endpoint.id).health.dropped == 7)
             try await fixture.delivering(dispatcher) { () async throws in
@@ -107,7 +108,7 @@ struct OutboxTests {
             let dispatcher = try fixture.dispatcher()
             #expect(try await dispatcher.mark("place") == nil)
             for value in [7, 9] as [Int64] {
-                dispatcher.post(WebhookEvent("broadcast.summary", at: 0, mark: ("place", value)) { Data() })
+                dispatcher.post(WebhookEvent(.webhook(.broadcastSummary), at: 0, mark: ("place", value)) { Data() })
                 #expect(try await eventually { try await dispatcher.mark("place") == value })
             }
             #expect(try await fixture.dispatcher().mark("place") == 9)

@@ -1,7 +1,10 @@
+import FootlightModel
 import Foundation
 import Logging
 import NIOCore
 import NIOPosix
+import Persistence
+import Stage
 import Synchronization
 import TestSupport
 
@@ -37,7 +40,6 @@ final class DispatcherFixture: Sendable {
 
     func configuration(_ change: (inout WebhookConfiguration) -> Void = { _ in }) -> WebhookConfiguration {
         var configuration = WebhookConfiguration(
-            path: path,
             allowsPlainHTTP: true,
             deadline: 3,
             schedule: Self.fastRetries
@@ -48,10 +50,12 @@ final class DispatcherFixture: Sendable {
 
     func dispatcher(
         _ configuration: WebhookConfiguration? = nil,
+        path: String? = nil,
         vet: @escaping EndpointVetting = { host, _, _ in .addresses([host]) }
     ) throws -> WebhookDispatcher {
-        let dispatcher = try WebhookDispatcher(
+        let dispatcher = WebhookDispatcher(
             configuration ?? self.configuration(),
+            store: OutboxStore(path: path ?? self.path, logger: logger),
             vet: vet,
             group: group,
             logger: logger
@@ -84,7 +88,7 @@ final class DispatcherFixture: Sendable {
     ) async throws -> WebhookEndpoint {
         var draft = WebhookDraft()
         draft.url = "http://127.0.0.1:\(port)/in"
-        draft.types = types
+        draft.types = types?.map { WireEnum(rawValue: $0) }
         let endpoint = try await dispatcher.create(draft)
         receiver.setSecrets([endpoint.secret])
         return endpoint
@@ -93,7 +97,7 @@ final class DispatcherFixture: Sendable {
 
 extension WebhookDispatcher {
     /// Posts events `first` to `last`, identified by the number in their data.
-    func post(_ numbers: ClosedRange<Int>, type: String = "room.updated") {
+    func post(_ numbers: ClosedRange<Int>, type: WebhookEventType = .stream(.roomUpdated)) {
         for number in numbers {
             post(
                 WebhookEvent(type, room: .init(sid: "RM1", name: "show"), at: 1_800_000_000 + Double(number)) {

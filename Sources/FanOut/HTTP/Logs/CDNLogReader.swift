@@ -71,6 +71,7 @@ public final class CDNLogReader: Sendable {
     ///   - clock: The clock of the audience.
     ///   - wall: The wall clock to which the lines' times are compared.
     ///   - lateness: The maximum age of a line, in seconds.
+    ///   - capacity: The maximum number of lines that wait, of playlist requests and of media each.
     ///   - workLimit: The maximum CPU time of a log, in nanoseconds.
     ///   - spool: Stores uncounted logs for a later run; nil if a crash may lose them.
     ///   - isOn: Whether a room has a program; viewers of other rooms are not counted.
@@ -80,6 +81,7 @@ public final class CDNLogReader: Sendable {
         clock: any MonotonicClock = SystemClock(),
         wall: @escaping @Sendable () -> Date = { Date() },
         lateness: Int = 90,
+        capacity: Int = 500_000,
         workLimit: Int64 = CDNLogReader.workLimit,
         spool: LogSpool? = nil,
         isOn: @escaping @Sendable (_ room: String) -> Bool
@@ -92,7 +94,12 @@ public final class CDNLogReader: Sendable {
         self.workLimit = workLimit
         self.spool = spool
         let longestLag = Int64(lateness) * 1000
-        state = Mutex(State(replay: LogReplay(longestLag: longestLag), media: LogReplay(longestLag: longestLag)))
+        state = Mutex(
+            State(
+                replay: LogReplay(longestLag: longestLag, capacity: capacity),
+                media: LogReplay(longestLag: longestLag, capacity: capacity)
+            )
+        )
     }
 
     /// The lag of the slowest log, in milliseconds.

@@ -127,6 +127,7 @@ public final class LogSpool: Sendable {
 
     /// The sizes of the files; use on the queue only.
     private var sizes: [String: Int] {
+        dispatchPrecondition(condition: .onQueue(queue))
         if let files = state.withLock({ $0.files }) { return files }
         var found: [String: Int] = [:]
         // The folder does not exist before the first log.

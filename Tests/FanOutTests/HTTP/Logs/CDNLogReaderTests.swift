@@ -87,6 +87,23 @@ struct CDNLogReaderTests {
         #expect(audience.eventLog.count == 501 && audience.eventLog.last == "playlist s-b")
     }
 
+    @Test("a log full of segments takes no capacity from playlist requests, and neither takes more than its own")
+    func crowdedByMedia() async throws {
+        let logs = CDNLogReader(
+            audience: audience,
+            clock: clock,
+            wall: { Date(timeIntervalSince1970: 1_700_000_000) },
+            capacity: 10
+        ) { _ in true }
+        let segments = (0..<30).map { Self.line("/live/r/1x9/s\($0).m4s", more: #","ip":"192.0.2.\#($0)""#) }
+        let playlists = (0..<12).map { Self.line("/live/r/media.m3u8?sid=r-\($0)") }
+        let receipt = try await read(segments + playlists, logs)
+        #expect(receipt.taken == 10 && receipt.dropped == 2)
+        clock.advance(by: .seconds(1))
+        logs.advance()
+        #expect(audience.media.count == 10 && audience.events.count == 10)
+    }
+
     @Test("a repeated batch changes nothing, and the maximum lateness is configurable")
     func repeated() async throws {
         let logs = CDNLogReader(

@@ -1,8 +1,8 @@
 import FootlightTesting
 import Foundation
-@testable import Gateway
 import Glibc
 import Media
+@testable import MixerProcess
 import TestSupport
 import Testing
 

@@ -69,7 +69,7 @@ struct ReadinessTests {
             #expect(
                 try await eventually(within: .seconds(10)) {
                     // Figures are written every second, which may detect and repair the loss.
-                    let isMended = store == "viewership" && gateway.log.contains("history was deleted or replaced")
+                    let isMended = store == "viewership" && gateway.log.contains("figures were deleted or replaced")
                     return gateway.log.dropFirst(before).split(separator: "\n").contains { line in
                         line.contains("a reason not to be ready") && line.contains("reason=store_\(store)")
                     } || isMended

@@ -8,13 +8,12 @@ import Logging
 import Media
 import NIOCore
 import NIOPosix
-import RoomStore
+import Persistence
 import ServiceLifecycle
 import Stage
 import Synchronization
 import TestSupport
 import Viewership
-import ViewershipStore
 
 @testable import Gateway
 

@@ -1,0 +1,88 @@
+import Assets
+import FootlightModel
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Stage
+
+/// Routes for the images and audio files of a room, which operators upload and the mixer reads.
+struct AssetRoutes: FeatureRoutes {
+    let rooms: RoomAccess
+    let assets: AssetStore
+
+    func add(to api: APIRoutes) {
+        api.read("rooms/:room/assets") { call in
+            let room = try rooms.liveRoom(call)
+            try call.claims.requireOperator()
+            return try APIResponse.json(
+                AssetList(assets: try await assets.assets(of: room.sid).map { AssetResource($0) })
+            )
+        }
+
+        api.command(.put, "rooms/:room/assets/:asset") { call in
+            let room = try rooms.liveRoom(call)
+            try call.claims.requireOperator()
+            let largest = AssetStore.limit(of: .sound)
+            if let length = call.request.headers[.contentLength].flatMap({ Int($0) }), length > largest {
+                throw StageError.assetTooLarge(largest)
+            }
+            let asset = try await assets.store(call.request.chunks, as: call.path("asset"), room: room.sid)
+            guard try rooms.directory.summary(of: room.sid).status == .inProgress else {
+                // The room ended during the upload, which recreated its folder.
+                assets.roomEnded(room.sid)
+                throw StageError.roomNotFound
+            }
+            rooms.directory.assetStored(room: room.sid, asset)
+            return try APIResponse.json(AssetResource(asset))
+        }
+
+        api.read("rooms/:room/assets/:asset") { call in
+            let room = try rooms.liveRoom(call)
+            try call.claims.requireAssets(of: room)
+            let file = try await assets.open(call.path("asset"), room: room.sid)
+            return APIResponse.file(file, ifNot: call.request.headers[.ifNoneMatch])
+        }
+
+        api.command(.delete, "rooms/:room/assets/:asset") { call in
+            let room = try rooms.liveRoom(call)
+            try call.claims.requireOperator()
+            let asset = try await assets.remove(call.path("asset"), room: room.sid)
+            rooms.directory.assetRemoved(room: room.sid, asset)
+            return Response(status: .noContent)
+        }
+    }
+}
+
+extension APIResponse {
+    /// Returns a file, or 304 if the client has this version already.
+    ///
+    /// `nosniff` keeps browsers from interpreting the file as another type.
+    fileprivate static func file(_ file: AssetFile, ifNot known: String?) -> Response {
+        let tag = "\"\(file.asset.version)\""
+        var headers: HTTPFields = [.cacheControl: "private, no-cache", .eTag: tag]
+        if known == tag { return Response(status: .notModified, headers: headers) }
+        headers[.contentType] = file.asset.contentType
+        headers[.contentLength] = String(file.asset.size)
+        headers[.contentDisposition] = "inline; filename=\"\(file.fileName)\""
+        headers[.xContentTypeOptions] = "nosniff"
+        let body = ResponseBody(contentLength: file.asset.size) { writer in
+            var output = writer
+            try await file.forEachChunk { try await output.write($0) }
+            try await output.finish(nil)
+        }
+        return Response(status: .ok, headers: headers, body: body)
+    }
+}
+
+extension AssetResource {
+    init(_ asset: Asset) {
+        self.init(
+            name: asset.name,
+            kind: .known(asset.kind),
+            contentType: asset.contentType,
+            size: asset.size,
+            version: asset.version,
+            dateStored: Timestamp(asset.storedAt)
+        )
+    }
+}

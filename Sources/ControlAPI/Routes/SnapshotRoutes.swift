@@ -1,0 +1,105 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Media
+import NIOCore
+import Stage
+
+/// Routes for still images of the program.
+///
+/// A JPEG needs no token, like playback; a PNG, which costs far more, needs a token that may read the room.
+struct SnapshotRoutes: FeatureRoutes {
+    let rooms: RoomAccess
+    let tokens: AccessTokens
+    let snapshots: SnapshotStore
+    /// The client account whose limits apply to a request.
+    let client: @Sendable (HTTPFields) -> UInt64?
+    /// Limits the pending requests of each client.
+    let clientSnapshots: ClientLimiter
+
+    /// Maximum size of an image in bytes: an incompressible PNG of 1920x1080.
+    private static let maximumImageBytes = 8 << 20
+    /// Maximum time in seconds that a request waits for the first image.
+    private static let timeout = 3.0
+
+    func add(to api: APIRoutes) {
+        for format in ["jpg", "png"] {
+            let path = RouterPath("rooms/:room/snapshot.\(format)")
+            api.group.get(path) { request, context in
+                try await snapshot(format, room: context.parameters.get("room") ?? "", request)
+            }
+            api.group.head(path) { request, context in
+                try await snapshot(format, room: context.parameters.get("room") ?? "", request).createHeadResponse()
+            }
+        }
+
+        // Where a mixer uploads the requested images.
+        api.postUnaudited("rooms/:room/mixer/snapshot") { call in
+            let room = try rooms.liveRoom(call)
+            try call.claims.requireMixing(room)
+            guard let key = SnapshotKey(call.query("picture") ?? "") else {
+                throw StageError.invalidParameter("picture", "must be jpg or png, a hyphen, and a width there is")
+            }
+            let image = try await call.request.bytes(upTo: Self.maximumImageBytes, else: .bodyTooLarge)
+            snapshots.store(image, key, room: room.sid)
+            return Response(status: .noContent)
+        }
+    }
+
+    private func snapshot(_ format: String, room name: String, _ request: Request) async throws -> Response {
+        guard let key = SnapshotKey(format: format, width: request.uri.queryParameters.get("width")) else {
+            throw StageError.invalidParameter("width", "must be a number above zero")
+        }
+        let room = try rooms.directory.summary(of: name)
+        guard room.status == .inProgress else { throw StageError.roomNotFound }
+        var isAnonymous = true
+        if let token = request.bearerToken {
+            let claims = try await tokens.verify(token)
+            if claims.role != .thumbnail && claims.role != .relay || !claims.isFor(room) {
+                try claims.requireReading(room)
+            }
+            isAnonymous = false
+        } else if format == "png" {
+            throw StageError.tokenInvalid
+        }
+        guard let slot = clientSnapshots.enter(client(request.headers)) else {
+            throw StageError.tooManyRequests(retryAfter: 2)
+        }
+        defer { slot.leave() }
+        let deadline = ContinuousClock.now + .seconds(Self.timeout)
+        while true {
+            switch snapshots.request(key, room: room.sid, isAnonymous: isAnonymous) {
+            case .image(let image):
+                return answer(image, key, request)
+            case .noMixer:
+                throw StageError.snapshotNotFound
+            case .busy:
+                throw StageError.serverBusy(retryAfter: 2)
+            case .pending:
+                guard ContinuousClock.now < deadline else { throw StageError.serverBusy(retryAfter: 1) }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
+    }
+
+    private func answer(_ image: SnapshotStore.Image, _ key: SnapshotKey, _ request: Request) -> Response {
+        var headers: HTTPFields = [
+            .contentType: key.contentType,
+            .eTag: image.tag,
+            .lastModified: Self.httpDate(image.capturedAt),
+            .cacheControl: "public, max-age=2",
+        ]
+        if request.headers[.ifNoneMatch] == image.tag { return Response(status: .notModified, headers: headers) }
+        headers[.contentLength] = String(image.bytes.readableBytes)
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: image.bytes))
+    }
+
+    /// Formats a time for HTTP (RFC 9110 section 5.6.7).
+    private static func httpDate(_ secondsSince1970: Double) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: Date(timeIntervalSince1970: secondsSince1970))
+    }
+}

@@ -1,0 +1,46 @@
+import Stage
+import Testing
+
+@testable import MixerProcess
+
+@Suite("Names of host feeds")
+struct HostFeedNameTests {
+    @Test("parses a formatted name", arguments: [PublishSource.camera, .screen])
+    func roundTrip(source: PublishSource) {
+        let name = HostFeedName(room: "show_1", participantSID: "PA0f", source: source)
+        #expect(HostFeedName(name.text) == name)
+        #expect(name.text == "show_1.host.PA0f" + (source == .screen ? ".screen" : ""))
+    }
+
+    @Test(
+        "refuses names of rooms and other text",
+        arguments: [
+            "", "show", "show.host", "show.host.", ".host.PA1", "show.guest.PA1", "show.host.PA1.camera", "a.b.c.d.e",
+            "show.host.PA1.screen.x", "show.host..screen", "..",
+        ]
+    )
+    func others(text: String) {
+        #expect(HostFeedName(text) == nil)
+    }
+}
+
+@Suite("Names of return feeds")
+struct ReturnFeedNameTests {
+    @Test("parses a formatted name")
+    func roundTrip() {
+        let name = ReturnFeedName(room: "show_1", identity: "anna-2")
+        #expect(name.text == "show_1.return.anna-2")
+        #expect(ReturnFeedName(name.text) == name)
+        #expect(HostFeedName(name.text) == nil)
+    }
+
+    @Test(
+        "refuses names of rooms, of host feeds and other text",
+        arguments: [
+            "", "show", "show.return", "show.return.", ".return.a", "show.host.PA1", "a.return.b.c", "..", "return",
+        ]
+    )
+    func others(text: String) {
+        #expect(ReturnFeedName(text) == nil)
+    }
+}
