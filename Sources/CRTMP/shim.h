@@ -57,7 +57,7 @@ static inline void c_tls_free(c_tls *tls) {
 
 /// Does the handshake on a connected, blocking socket: server name sent, chain and name verified.
 ///
-/// `host` must outlive the session. `ca_file` may be NULL for the system's trust store. `is_name` is 0 for a literal IP
+/// `host` must outlive the session. `ca_file` has authorities besides the system's, or is NULL. `is_name` is 0 for a literal IP
 /// address, which must not be sent as a server name. On failure `why` (of `size` bytes) says what happened.
 static inline int c_tls_connect(
     c_tls *tls, int socket, const char *host, int is_name, const char *ca_file, char *why, size_t size
@@ -67,8 +67,16 @@ static inline int c_tls_connect(
         snprintf(why, size, "no memory for credentials");
         return C_TLS_SETUP;
     }
-    int trusted = ca_file ? gnutls_certificate_set_x509_trust_file(tls->credentials, ca_file, GNUTLS_X509_FMT_PEM)
-                          : gnutls_certificate_set_x509_system_trust(tls->credentials);
+    int trusted = gnutls_certificate_set_x509_system_trust(tls->credentials);
+    if (ca_file) {
+        int more = gnutls_certificate_set_x509_trust_file(tls->credentials, ca_file, GNUTLS_X509_FMT_PEM);
+        if (more <= 0) {
+            snprintf(why, size, "no trusted certificates in %s", ca_file);
+            c_tls_free(tls);
+            return C_TLS_TRUST;
+        }
+        trusted = more;
+    }
     if (trusted <= 0) {
         snprintf(why, size, "no trusted certificates found");
         c_tls_free(tls);

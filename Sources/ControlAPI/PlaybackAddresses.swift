@@ -1,4 +1,7 @@
 /// The addresses where the gateway listens, for the URLs in its responses.
+///
+/// A client that came by HTTPS is given URLs with TLS where the gateway has such ports, and one that came in clear is
+/// given the ports in clear, which may be all that a proxy or a firewall in front leaves open.
 public struct PlaybackAddresses: Sendable, Hashable {
     /// The bound host, used if a request does not name one.
     public var host: String
@@ -6,37 +9,62 @@ public struct PlaybackAddresses: Sendable, Hashable {
     public var httpPort: Int
     /// The RTMP port.
     public var rtmpPort: Int
+    /// The HTTPS port; nil if there is none.
+    public var httpsPort: Int?
+    /// The RTMPS port; nil if there is none.
+    public var rtmpsPort: Int?
+    /// Whether the client came by HTTPS.
+    private var isSecure = false
 
     /// Creates addresses from the bound host and ports.
-    public init(host: String, httpPort: Int, rtmpPort: Int) {
+    public init(host: String, httpPort: Int, rtmpPort: Int, httpsPort: Int? = nil, rtmpsPort: Int? = nil) {
         self.host = host
         self.httpPort = httpPort
         self.rtmpPort = rtmpPort
+        self.httpsPort = httpsPort
+        self.rtmpsPort = rtmpsPort
     }
 
-    /// Returns the same ports with the host by which a client reached the gateway.
-    func replacingHost(by name: String?) -> PlaybackAddresses {
-        guard let name else { return self }
-        return PlaybackAddresses(host: name, httpPort: httpPort, rtmpPort: rtmpPort)
+    /// Returns the addresses for a client.
+    ///
+    /// - Parameters:
+    ///   - name: The host by which it reached the gateway; nil if it named none.
+    ///   - isSecure: Whether it came by HTTPS to the gateway itself.
+    func reached(by name: String?, isSecure: Bool) -> PlaybackAddresses {
+        var addresses = self
+        addresses.host = name ?? host
+        addresses.isSecure = isSecure
+        return addresses
     }
 
     /// The RTMP server URL for encoders.
-    var ingest: String { "rtmp://\(host):\(rtmpPort)/live" }
+    var ingest: String { rtmpBase + "/live" }
 
-    func hls(_ room: String) -> String { "http://\(host):\(httpPort)/live/\(room)/index.m3u8" }
+    /// The RTMPS server URL for encoders; nil if the gateway has no RTMPS port.
+    var secureIngest: String? { rtmpsPort.map { "rtmps://\(host):\($0)/live" } }
 
-    func flv(_ room: String) -> String { "http://\(host):\(httpPort)/live/\(room).flv" }
+    func hls(_ room: String) -> String { "\(httpBase)/live/\(room)/index.m3u8" }
 
-    func rtmp(_ room: String) -> String { "rtmp://\(host):\(rtmpPort)/live/\(room)" }
+    func flv(_ room: String) -> String { "\(httpBase)/live/\(room).flv" }
 
-    func api(_ path: String) -> String { "http://\(host):\(httpPort)/v1/\(path)" }
+    func rtmp(_ room: String) -> String { "\(rtmpBase)/live/\(room)" }
+
+    func api(_ path: String) -> String { "\(httpBase)/v1/\(path)" }
+
+    private var httpBase: String {
+        if isSecure, let httpsPort { "https://\(host):\(httpsPort)" } else { "http://\(host):\(httpPort)" }
+    }
+
+    private var rtmpBase: String {
+        if isSecure, let rtmpsPort { "rtmps://\(host):\(rtmpsPort)" } else { "rtmp://\(host):\(rtmpPort)" }
+    }
 }
 
 /// The host by which a client reached the gateway, from its `Host` header (RFC 9110 section 7.2).
-enum HostHeader {
+public enum HostHeader {
     /// Returns the name or address without the port; nil if it contains characters that are not allowed in an
     /// authority.
-    static func parse(_ authority: String?) -> String? {
+    public static func parse(_ authority: String?) -> String? {
         guard let authority, !authority.isEmpty, authority.utf8.count <= 255 else { return nil }
         if authority.hasPrefix("[") {
             guard let end = authority.firstIndex(of: "]") else { return nil }

@@ -51,6 +51,7 @@ public struct GatewayService: Sendable {
         for key in configuration.unknownKeys {
             logger.warning("unknown key in the configuration file", metadata: ["key": "\(key)"])
         }
+        for warning in configuration.warnings { logger.warning("\(warning)") }
         if !configuration.writesCores { ProcessHardening.apply(logger) }
         let threads = configuration.threads == 0 ? System.coreCount : configuration.threads
         let plan = DescriptorPlan(limit: DescriptorLimit.raise(), threads: threads, configuration: configuration)
@@ -96,13 +97,14 @@ public struct GatewayService: Sendable {
             environment: ProcessInfo.processInfo.environment,
             pid: ProcessInfo.processInfo.processIdentifier
         )
-        let ports = ListeningPorts { [logger] ports in
+        let ports = ListeningPorts(hasHTTPS: configuration.httpsPort != nil) { [logger] ports in
             guard let rtmp = ports.rtmp, let http = ports.http, let admin = ports.admin else { return }
             let endpoints = Endpoints(
                 rtmpPort: rtmp,
                 httpPort: http,
                 adminPort: admin,
                 rtmpsPort: ports.rtmps,
+                httpsPort: ports.https,
                 pid: ProcessInfo.processInfo.processIdentifier
             )
             do {
@@ -190,7 +192,7 @@ public struct GatewayService: Sendable {
         let (connections, mixerConnections) = (plan.gate, plan.mixerGate)
         var limits = configuration.rtmpLimits(plan)
         limits.isProxy = { [proxies = pipeline.proxies] in proxies.include($0) }
-        func listen(_ name: String, port: Int, tls: NIOSSLContext? = nil) async throws -> RTMPServer {
+        func listen(_ name: String, port: Int, tls: (@Sendable () -> NIOSSLContext)? = nil) async throws -> RTMPServer {
             do {
                 return try await RTMPServer.start(
                     host: configuration.host,
@@ -212,8 +214,10 @@ public struct GatewayService: Sendable {
         opened("mixer RTMP", port: mixerRTMP.port)
         ports.set(\.mixerRTMP, mixerRTMP.port)
         var rtmps: RTMPServer?
-        if let port = configuration.rtmpsPort {
-            let server = try await listen("RTMPS", port: port, tls: try tlsContext())
+        let needsCertificate = configuration.rtmpsPort != nil || configuration.httpsPort != nil
+        let certificate = try needsCertificate ? CertificatePaths(configuration).map(ServerCertificate.init) : nil
+        if let port = configuration.rtmpsPort, let certificate {
+            let server = try await listen("RTMPS", port: port, tls: { certificate.rtmps })
             opened("RTMPS", port: server.port)
             ports.set(\.rtmps, server.port)
             rtmps = server
@@ -229,6 +233,7 @@ public struct GatewayService: Sendable {
             configuration: configuration,
             gate: connections,
             servers: servers,
+            certificate: certificate,
             adminConnections: plan.admin,
             logger: logger
         )
@@ -245,6 +250,21 @@ public struct GatewayService: Sendable {
         let http = web.publicSite(socket: httpSocket, group: group, logger: logger) { port in
             opened("HTTP", port: port)
             ports.set(\.http, port)
+        }
+        var secureServices: [any Service] = []
+        if let certificate {
+            secureServices.append(
+                CertificateService(certificate: certificate, directory: salt.directory, logger: logger)
+            )
+        }
+        if let port = configuration.httpsPort, let certificate {
+            let socket = sockets.socket(for: port)
+            secureServices.append(
+                web.secureSite(port: port, certificate: certificate, socket: socket, group: group, logger: logger) {
+                    opened("HTTPS", port: $0)
+                    ports.set(\.https, $0)
+                }
+            )
         }
         let mixerHTTP = web.mixerSite(gate: mixerConnections, group: group, logger: logger) { port in
             opened("mixer HTTP", port: port)
@@ -277,33 +297,35 @@ public struct GatewayService: Sendable {
         parts += LivenessMonitor.Part.folder(salt.directory, lock: lock)
         let monitor = LivenessMonitor(parts: parts, health: health, manager: manager)
         // Stopped in reverse order: listeners, hosts and viewers first, then mixers, then HTTP.
-        let services: [any Service] = [
-            monitor,
-            webhookEvents,
-            MaintenanceService(
-                pipeline: pipeline,
-                webhookEvents: webhookEvents,
-                web: web,
-                health: health,
-                logger: logger
-            ),
-            ConnectionMonitor(gate: connections, mixers: mixerConnections, health: health, logger: logger),
-            salt,
-            SessionKeyService(viewership: pipeline.viewership, directory: salt.directory, logger: logger),
-            SigningKeyService(
-                tokens: pipeline.tokens,
-                directory: salt.directory,
-                retiredKeys: configuration.resolvedRetiredKeys,
-                logger: logger
-            ),
-            RetentionService(recordings: pipeline.recordings),
-            accessLog,
-            admin,
-            http,
-            mixerHTTP,
-            pipeline.mixers,
-            DrainService(pipeline: pipeline, servers: servers + [mixerRTMP], health: health),
-        ]
+        let services: [any Service] =
+            [
+                monitor,
+                webhookEvents,
+                MaintenanceService(
+                    pipeline: pipeline,
+                    webhookEvents: webhookEvents,
+                    web: web,
+                    health: health,
+                    logger: logger
+                ),
+                ConnectionMonitor(gate: connections, mixers: mixerConnections, health: health, logger: logger),
+                salt,
+                SessionKeyService(viewership: pipeline.viewership, directory: salt.directory, logger: logger),
+                SigningKeyService(
+                    tokens: pipeline.tokens,
+                    directory: salt.directory,
+                    retiredKeys: configuration.resolvedRetiredKeys,
+                    logger: logger
+                ),
+                RetentionService(recordings: pipeline.recordings),
+                accessLog,
+                admin,
+                http,
+            ] + secureServices + [
+                mixerHTTP,
+                pipeline.mixers,
+                DrainService(pipeline: pipeline, servers: servers + [mixerRTMP], health: health),
+            ]
         var running = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
         if let companion {
             running.append(.init(service: companion, successTerminationBehavior: .gracefullyShutdownGroup))
@@ -344,18 +366,6 @@ public struct GatewayService: Sendable {
         } catch {
             throw ListenError("mixer RTMP", host: host, port: 0, error: error)
         }
-    }
-
-    private func tlsContext() throws -> NIOSSLContext {
-        guard let certificate = configuration.tlsCertificate, let key = configuration.tlsKey else {
-            throw ConfigurationError(key: "rtmps.port", problem: "needs tls.certificate and tls.key")
-        }
-        var tls = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem))
-        )
-        tls.minimumTLSVersion = .tlsv12
-        return try NIOSSLContext(configuration: tls)
     }
 
     /// Logs an open listener, and excludes its port from outputs to prevent loops.

@@ -170,10 +170,13 @@ struct Pipeline: Sendable {
                 logger.error("robot list is invalid", metadata: ["file": "\(path)", "reason": "\(error)"])
             }
         }
+        var pushes = PushConfiguration.output
+        pushes.trustFile = configuration.outputAuthorities
         let livestreamEvents = LivestreamEventEmitter(stage: stage)
         livestreams = Livestreams(
             feeds: feeds,
             policy: TargetPolicy(allowsPrivateAddresses: configuration.allowsPrivateOutputs),
+            configuration: pushes,
             maximumLivestreams: configuration.maximumLivestreams,
             onFault: { room, error in stage.livestreamFailed(room: room, error) },
             onWarning: { room, warning in stage.livestreamWarned(room: room, warning) },

@@ -14,6 +14,7 @@ public struct PageSite: Sendable {
     let audience: @Sendable (_ room: String) -> PageAudience?
     let account: @Sendable (_ fields: HTTPFields, _ peer: String?) -> String?
     let clock: any MonotonicClock
+    let warnings: [String]
     let logger: Logger
     let files: StaticFiles
     let sessions: LockedBox<SessionStore>
@@ -26,6 +27,7 @@ public struct PageSite: Sendable {
     /// - Parameters:
     ///   - chartLibrary: The path of the chart library; without it the dashboard shows figures as tables.
     ///   - usesDeviceIDs: Whether persistent device ids are used; only then the watch page stores one.
+    ///   - warnings: What an operator should change in the gateway's configuration, a sentence each, for the dashboard.
     ///   - clock: The clock for the age of sessions.
     ///   - logger: The logger for refused logins.
     ///   - account: Returns the name under which a client's logins are rate-limited, from the header fields and the
@@ -35,6 +37,7 @@ public struct PageSite: Sendable {
     public init(
         chartLibrary: String = StaticFiles.chartLibrary,
         usesDeviceIDs: Bool = false,
+        warnings: [String] = [],
         clock: any MonotonicClock = SystemClock(),
         logger: Logger = Logger(label: "footlight.pages"),
         account: @escaping @Sendable (_ fields: HTTPFields, _ peer: String?) -> String? = { $1 },
@@ -44,6 +47,7 @@ public struct PageSite: Sendable {
         self.verify = verify
         self.audience = audience
         self.account = account
+        self.warnings = warnings
         self.clock = clock
         self.logger = logger
         files = StaticFiles(chartLibrary: chartLibrary, usesDeviceIDs: usesDeviceIDs)

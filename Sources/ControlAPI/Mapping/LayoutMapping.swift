@@ -86,6 +86,15 @@ extension LayoutSettings {
         if isOperator { try named.applyDecoration(body, path: path) }
         operatorAddresses = operatorAddresses.union(named.addresses).intersection(addresses)
     }
+
+    /// Applies the layout that a request to start a livestream or HLS may have, and validates the result.
+    ///
+    /// - Throws: 3073 for an invalid field.
+    mutating func applyStart(_ body: LayoutBody?, path: String, isOperator: Bool) throws(StageError) {
+        guard let body else { return }
+        try apply(body, path: path, isOperator: isOperator)
+        try validate(path: path)
+    }
 }
 
 extension LayoutSettings {

@@ -54,13 +54,14 @@ extension TrackResource {
 extension IngestResource {
     init?(_ credentials: HostCredentials?, addresses: PlaybackAddresses) {
         guard let credentials else { return nil }
-        self.init(
-            rtmp: RTMPIngestResource(
-                url: addresses.ingest,
+        func resource(_ url: String) -> RTMPIngestResource {
+            RTMPIngestResource(
+                url: url,
                 streamKey: credentials.streamKey,
                 screenStreamKey: credentials.screenStreamKey
             )
-        )
+        }
+        self.init(rtmp: resource(addresses.ingest), rtmps: addresses.secureIngest.map(resource))
     }
 }
 

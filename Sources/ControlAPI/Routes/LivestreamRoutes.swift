@@ -83,15 +83,13 @@ struct LivestreamRoutes: FeatureRoutes {
     }
 
     /// Validates the layout of a start request before anything is started.
-    func check(_ body: LayoutBody?, _ present: LayoutSettings) throws(StageError) {
-        guard let body else { return }
+    private func check(_ body: LayoutBody?, _ present: LayoutSettings) throws(StageError) {
         var settings = present
-        try settings.apply(body, path: "layout.")
-        try settings.validate(path: "layout.")
+        try settings.applyStart(body, path: "layout.", isOperator: false)
     }
 
     /// Applies the layout of a start request, if there is one.
-    func applyLayout(_ body: LayoutBody?, in room: some NamedRoom, by claims: AccessClaims) async throws {
+    private func applyLayout(_ body: LayoutBody?, in room: some NamedRoom, by claims: AccessClaims) async throws {
         guard let body else { return }
         _ = try rooms.directory.setLayout(room: room.sid) { (settings) throws(StageError) in
             try settings.apply(body, path: "layout.", isOperator: claims.role == .operator)

@@ -50,6 +50,9 @@ struct RoomAnswers: Sendable {
 
     /// Returns the gateway's addresses with the host by which the client reached it.
     func addresses(for request: Request) -> PlaybackAddresses {
-        gatewayAddresses().replacingHost(by: HostHeader.parse(request.head.authority))
+        gatewayAddresses().reached(
+            by: HostHeader.parse(request.head.authority),
+            isSecure: request.head.scheme == "https"
+        )
     }
 }

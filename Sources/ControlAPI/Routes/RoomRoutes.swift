@@ -14,8 +14,11 @@ struct RoomRoutes: FeatureRoutes {
             try rooms.admit()
             let body = try await call.request.decode(CreateRoomBody.self)
             var settings = try RoomSettings(body)
-            try settings.layout.apply(body.autoStart?.livestream?.layout, path: "auto_start.livestream.layout.")
-            try settings.layout.apply(body.autoStart?.hls?.layout, path: "auto_start.hls.layout.")
+            let layouts = [
+                (body.autoStart?.livestream?.layout, "auto_start.livestream.layout."),
+                (body.autoStart?.hls?.layout, "auto_start.hls.layout."),
+            ]
+            for (layout, path) in layouts { try settings.layout.applyStart(layout, path: path, isOperator: true) }
             let start = try body.autoStart?.livestream.map {
                 try LivestreamStart($0, program: settings.program, by: call.claims)
             }
@@ -75,14 +78,5 @@ struct RoomRoutes: FeatureRoutes {
     private func changed(_ room: RoomView, _ call: APICall) async throws -> Response {
         await rooms.save(room)
         return try APIResponse.json(answers.resource(of: room, for: call.request))
-    }
-}
-
-extension LayoutSettings {
-    /// Applies the layout of what a room starts by itself, if there is one; only operators create rooms.
-    fileprivate mutating func apply(_ body: LayoutBody?, path: String) throws(StageError) {
-        guard let body else { return }
-        try apply(body, path: path, isOperator: true)
-        try validate(path: path)
     }
 }

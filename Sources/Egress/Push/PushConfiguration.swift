@@ -54,7 +54,7 @@ public struct PushConfiguration: Sendable {
     public var queue = CongestionQueue.Limits()
     /// When a target that takes too little of the program is told of, and when it is left.
     var drops = DropMonitor.Limits()
-    /// A PEM file of certificates to trust instead of the system's.
+    /// A PEM file of certificates to trust besides the system's.
     public var trustFile: String?
     /// The software as it names itself to the target.
     public var flashVersion = "FMLE/3.0 (compatible; Footlight)"

@@ -19,10 +19,16 @@ public final class HTTPServerCodec: ChannelDuplexHandler, RemovableChannelHandle
     /// Converted response parts, for the encoder.
     public typealias OutboundOut = HTTPServerResponsePart
 
-    private let codec = HTTP1ToHTTPServerCodec(secure: false)
+    private let isSecure: Bool
+    private let codec: HTTP1ToHTTPServerCodec
 
     /// Creates a codec for one connection.
-    public init() {}
+    ///
+    /// - Parameter isSecure: Whether the connection uses TLS, so that requests have the scheme `https`.
+    public init(isSecure: Bool = false) {
+        self.isSecure = isSecure
+        codec = HTTP1ToHTTPServerCodec(secure: isSecure)
+    }
 
     /// Converts one part of a request.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -34,7 +40,7 @@ public final class HTTPServerCodec: ChannelDuplexHandler, RemovableChannelHandle
         }
         let request = HTTPRequest(
             method: method,
-            scheme: "http",
+            scheme: isSecure ? "https" : "http",
             authority: head.headers.first(name: "Host"),
             path: head.uri,
             headerFields: HTTPFields(head.headers, splitCookie: false)

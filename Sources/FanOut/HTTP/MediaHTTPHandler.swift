@@ -1,5 +1,5 @@
 import HTTPTypes
-public import Media
+import Media
 public import NIOCore
 public import NIOHTTPTypes
 import RTMP
@@ -11,6 +11,9 @@ import Stage
 /// is not there yet is an entry of a `BlockingReloadQueue`. All other requests pass through unchanged. Responses must
 /// leave in the order of the requests, so requests pipelined behind one that waits, or that the server behind is still
 /// answering, are queued until its response has been written.
+///
+/// Over HTTP/2 each request has a channel and a handler of its own, and the handlers of a connection share a
+/// `MediaConnection`.
 public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Request parts.
     public typealias InboundIn = HTTPRequestPart
@@ -29,10 +32,11 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private static let drainTimeout = TimeAmount.seconds(1)
 
     private let isForMixers: Bool
-    private var place: ClientSlot?
+    private let connection: MediaConnection
+    private let transport: HTTPTransport
     private var limits: HTTPLimits { service.limits }
-    /// The request being read that is answered here; without a `MediaRequest` it exceeds the rate limit.
-    private var current: (request: MediaRequest?, head: HTTPRequest)?
+    /// The request being read that is answered here; nil if the server behind answers it.
+    private var current: Request?
     /// The client to which the connection's requests are charged.
     private var client = RequestRateLimiter.Client.unlimited
     /// The number of forwarded requests whose responses are not complete.
@@ -46,13 +50,6 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var requestLimit: RequestLimitHandler?
     /// The request that waits for media, and its session.
     private var waiting: (entry: BlockingReload, sid: String?)?
-    /// The viewer that segments on this connection are attributed to.
-    private var viewer = ConnectionViewer.unknown
-    /// Identifies the connection among those of its client; a connection of several viewers gets a new id per file.
-    private var connection: UInt64 {
-        if case .shared = viewer { UInt64.random(in: .min ... .max) } else { number }
-    }
-    private let number = UInt64.random(in: .min ... .max)
     /// Whether the token of a request is being verified.
     private var isIdentifying = false
     /// Whether the connection closes after the response being written.
@@ -69,14 +66,28 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var lastActivity = MonotonicTime.now()
     private var idleCheck: RepeatedTask?
 
+    /// A request that is answered here, from its head to its end.
+    private enum Request {
+        case media(MediaRequest, HTTPRequest)
+        /// A request that gets this response whatever it asks for: it exceeds the rate limit, or must come over TLS.
+        case answered(MediaResponse, HTTPRequest)
+    }
+
     /// Creates a handler from its parts.
     ///
     /// - Parameters:
-    ///   - place: The connection's slot among its client's; released early if the client turns out to be a proxy.
+    ///   - connection: What the requests of the connection share.
+    ///   - transport: How requests arrive.
     ///   - isForMixers: Whether only mixers connect: no media is served, and requests are not counted.
-    public init(service: MediaService, place: ClientSlot? = nil, isForMixers: Bool = false) {
+    public init(
+        service: MediaService,
+        connection: MediaConnection = MediaConnection(),
+        transport: HTTPTransport = .http1,
+        isForMixers: Bool = false
+    ) {
         self.service = service
-        self.place = place
+        self.connection = connection
+        self.transport = transport
         self.isForMixers = isForMixers
     }
 
@@ -128,42 +139,39 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         guard !isStreaming else { return }
         switch part {
         case .head(let head):
-            if let pipelined = place, service.budget.isForwarding(client, head.headerFields) {
-                // A proxy on this machine opens connections for many clients.
-                pipelined.leave()
-                place = nil
-            }
+            let isForwarding = service.budget.isForwarding(client, head.headerFields)
+            if isForwarding { connection.leaveSlot() }
             guard service.budget.allowsRequest(from: client, head.headerFields, now: lastActivity) else {
-                current = (nil, head)
+                current = .answered(service.tooManyRequests, head)
                 return
             }
-            if !isForMixers, let request = MediaRequest(path: head.path ?? "") {
-                current = (request, head)
+            if transport == .http1, !isForMixers, !isForwarding, let location = service.secureLocation?(head) {
+                current = .answered(.moved(to: location), head)
+            } else if !isForMixers, let request = MediaRequest(path: head.path ?? "") {
+                current = .media(request, head)
             } else {
                 forwardedRequests += 1
-                isForwarding = true
+                self.isForwarding = true
                 let client = service.budget.account(of: client, head.headerFields)
-                let head = service.trust.forwarding(head, peer: context.remoteAddress?.ipAddress, client: client)
+                let head = service.trust.forwarding(head, peer: connection.peer(of: context), client: client)
                 context.fireChannelRead(wrapInboundOut(.head(head)))
             }
         case .body:
             if current == nil { context.fireChannelRead(wrapInboundOut(part)) }
         case .end:
-            if let (request, head) = current {
-                current = nil
+            switch current.take() {
+            case .media(let request, let head)?:
                 answer(request, head: head, context: context)
-            } else {
+            case .answered(let response, let head)?:
+                send(response, to: head, context: context)
+            case nil:
                 isForwarding = false
                 context.fireChannelRead(wrapInboundOut(part))
             }
         }
     }
 
-    private func answer(_ request: MediaRequest?, head: HTTPRequest, context: ChannelHandlerContext) {
-        guard let request else {
-            send(service.tooManyRequests, to: head, context: context)
-            return
-        }
+    private func answer(_ request: MediaRequest, head: HTTPRequest, context: ChannelHandlerContext) {
         let query = QueryItems(target: head.path ?? "")
         if let token = ClientTrustPolicy.token(of: head, query: query, for: request), service.trust.bearer != nil {
             identify(token, request, head: head, query: query, context: context)
@@ -180,12 +188,11 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         context: ChannelHandlerContext
     ) {
         func makePlayer() -> PlayerRequest {
-            let peer = context.remoteAddress?.ipAddress
-            return PlayerRequest(
+            PlayerRequest(
                 head,
                 for: request,
                 query: query,
-                peer: peer,
+                peer: connection.peer(of: context),
                 bearer: bearer,
                 trust: service.trust
             )
@@ -199,7 +206,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             switch FLVStream.admit(room: request.room, player: makePlayer(), service: service) {
             case .success(let stream):
                 isStreaming = true
-                stream.begin(context: context)
+                stream.begin(context: context, transport: transport)
                 context.fireUserInboundEventTriggered(StreamingTakeover())
                 return
             case .failure(let refusal):
@@ -215,7 +222,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             } else {
                 player = makePlayer()
                 if case .file = request.target, head.method == .get {
-                    service.audience.recordPlayerReport(player, in: request.room, on: request.sid ?? viewer.sid)
+                    let sid = request.sid ?? connection.viewer.sid
+                    service.audience.recordPlayerReport(player, in: request.room, on: sid)
                 }
             }
             switch service.respond(to: request, query: query, player: player) {
@@ -395,10 +403,10 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         if response.viewer == nil, response.allowsRanges, bytes > 0, let media, let sid = media.sid {
             return recordFile(bytes: bytes, of: sid, in: media.room)
         }
-        guard viewer.recordDelivery(response, bytes: bytes), viewer.sid == nil, let media, let client = media.client,
-            !media.isInitialization
+        guard connection.viewer.recordDelivery(response, bytes: bytes), connection.viewer.sid == nil, let media,
+            let client = media.client, !media.isInitialization
         else { return }
-        service.audience.mediaServed(in: media.room, to: client, over: connection, at: .now())
+        service.audience.mediaServed(in: media.room, to: client, over: connection.id, at: .now())
     }
 
     /// Records that a media file, or `bytes` of it, was sent to the session named in the request.
@@ -438,6 +446,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         trackPendingWrite(end.futureResult)
         if closing { end.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) } }
         body(end)
+        // A stream of HTTP/2 ends with its response, so that few need a timer.
+        if pendingWrites > 0 { beginIdleCheck(context: context) }
         // The client sends requests without reading the responses.
         if pendingWrites > limits.pipelinedParts { context.close(promise: nil) }
     }
@@ -472,11 +482,18 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         context.fireChannelWritabilityChanged()
     }
 
-    /// Starts the idle check.
+    /// Starts the idle check of a connection; that of an HTTP/2 stream starts when the client does not read its response.
     public func handlerAdded(context: ChannelHandlerContext) {
         if !isForMixers { client = service.budget.client(at: context.channel.remoteAddress) }
         requestLimit = try? context.pipeline.syncOperations.handler(type: RequestLimitHandler.self)
+        // The connection of an HTTP/2 stream has the socket and the idle timeout.
+        guard transport != .http2 else { return }
         PeerSocketOptions.configure(context.channel)
+        beginIdleCheck(context: context)
+    }
+
+    private func beginIdleCheck(context: ChannelHandlerContext) {
+        guard idleCheck == nil else { return }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         idleCheck = context.eventLoop.scheduleRepeatedTask(initialDelay: limits.idleCheck, delay: limits.idleCheck) {
             _ in
@@ -544,37 +561,5 @@ extension HTTPRequest {
     fileprivate var requestsClose: Bool {
         guard let options = headerFields[.connection] else { return false }
         return options.lowercased().split(separator: ",").contains { $0.drop { $0 == " " }.hasPrefix("close") }
-    }
-}
-
-/// The viewer of a connection, derived from the playlists requested on it.
-///
-/// Segments name no viewer, so that all viewers can share them. On a player's own connection they are attributed to
-/// that player; on a connection that a proxy uses for several players, they are attributed to no viewer.
-enum ConnectionViewer {
-    case unknown
-    case one(PlaybackSession)
-    case shared
-
-    /// The session id of the only viewer; nil if there is none or more than one.
-    var sid: String? {
-        if case .one(let viewer) = self { viewer.sid } else { nil }
-    }
-
-    /// Records a response, of which `bytes` of the body were sent.
-    ///
-    /// - Returns: Whether the response was media.
-    mutating func recordDelivery(_ response: MediaResponse, bytes: Int) -> Bool {
-        if let viewer = response.viewer {
-            switch self {
-            case .unknown: self = .one(viewer)
-            case .one(let known) where known.sid != viewer.sid: self = .shared
-            case .one, .shared: break
-            }
-            return false
-        }
-        guard response.allowsRanges, bytes > 0 else { return false }
-        if case .one(let viewer) = self { viewer.record(.delivered, at: .now(), bytes: bytes) }
-        return true
     }
 }

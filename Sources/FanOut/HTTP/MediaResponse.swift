@@ -68,6 +68,13 @@ struct MediaResponse {
         return response
     }()
 
+    /// Directs a request to the same address over TLS.
+    static func moved(to location: String) -> MediaResponse {
+        var response = MediaResponse.refusal(.permanentRedirect, "use HTTPS")
+        response.location = location
+        return response
+    }
+
     /// Refuses a session id that was issued for another room, or not by this gateway.
     static let foreignSession = MediaResponse.refusal(.forbidden, "this session id is not for this room")
 

@@ -1,5 +1,5 @@
 import HLS
-import HTTPTypes
+public import HTTPTypes
 public import Media
 public import NIOCore
 public import Stage
@@ -21,6 +21,8 @@ public struct MediaService: Sendable {
     let waits: WaitingRequestLimiter
     let trust: ClientTrustPolicy
     let dates: HTTPDateCache
+    /// Returns the HTTPS URL to which a request in clear is redirected; nil to answer the request, or all requests.
+    public var secureLocation: (@Sendable (_ request: HTTPRequest) -> String?)?
 
     /// Creates a service for feeds and HLS programs.
     ///

@@ -12,6 +12,8 @@ public import NIOHTTPTypes
 /// another response is being written, the connection closes instead. It also closes if much of a body arrives after
 /// the response to its request.
 ///
+/// On a stream of HTTP/2, only slow bodies, CONNECT and much of a body after the response are met.
+///
 /// The handler follows the decoder directly. All calls are on the channel's event loop.
 public final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Request parts.
@@ -197,7 +199,8 @@ public final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHa
         head.headerFields[.contentType] = "text/plain; charset=utf-8"
         head.headerFields[.contentLength] = String(text.utf8.count)
         head.headerFields[.cacheControl] = "no-store"
-        head.headerFields[.connection] = "close"
+        // HTTP/2 has no such field (RFC 9113 section 8.2.2).
+        if encoder != nil { head.headerFields[.connection] = "close" }
         if status == .methodNotAllowed { head.headerFields[.allow] = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" }
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(ByteBuffer(string: text))), promise: nil)

@@ -1,13 +1,15 @@
 import HTTPTypes
 import Media
 import NIOCore
+import NIOHTTPTypes
 import RTMP
 import Stage
 
-/// One HTTP-FLV viewer: takes over a connection after its request and writes FLV tags directly to the socket.
+/// One HTTP-FLV viewer: takes over a connection after its request and writes FLV tags.
 ///
-/// The response has no length and ends with the connection. The HTTP encoder, which would add chunked framing to
-/// every buffer, is bypassed: the handler is at the head of the pipeline.
+/// Over HTTP/1.1 the response has no length and ends with the connection. The HTTP encoder, which would add chunked
+/// framing to every buffer, is bypassed: the handler is at the head of the pipeline, behind TLS if that is used, and
+/// without TLS the tags go directly to the socket. Over HTTP/2 the tags are the body of a stream.
 final class FLVStream: ChannelInboundHandler, ViewerOutput {
     typealias InboundIn = ByteBuffer
 
@@ -24,6 +26,7 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
     private var viewer: FeedViewer?
     private var context: ChannelHandlerContext?
     private var writer: MediaWriter?
+    private var transport = HTTPTransport.http1
 
     private init(feed: Feed, sid: String, session: PlaybackSession?, dates: HTTPDateCache) {
         self.feed = feed
@@ -69,38 +72,54 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
         return MediaResponse(status: .ok, contentType: "video/x-flv", cacheControl: "no-store", body: [])
     }
 
-    /// Takes over the connection.
-    func begin(context: ChannelHandlerContext) {
+    /// Takes over the connection, or the stream of HTTP/2.
+    func begin(context: ChannelHandlerContext, transport: HTTPTransport) {
+        self.transport = transport
+        let pipeline = context.pipeline.syncOperations
         do {
-            try context.pipeline.syncOperations.addHandler(self, position: .first)
+            switch transport {
+            case .http1:
+                try pipeline.addHandler(self, position: .first)
+            case .http1OverTLS:
+                let tls = try pipeline.context(name: HTTPTransport.tlsHandlerName).handler
+                try pipeline.addHandler(self, position: .after(tls))
+            case .http2:
+                context.write(NIOAny(HTTPResponsePart.head(head)), promise: nil)
+                try pipeline.addHandlers([ResponseBodyEncoder(), self])
+            }
         } catch {
             context.close(promise: nil)
         }
     }
 
+    private var head: HTTPResponse {
+        let fields: HTTPFields = [
+            .contentType: "video/x-flv", .cacheControl: "no-store", .accessControlAllowOrigin: "*",
+            .accessControlExposeHeaders: "X-Footlight-Session", .session: sid, .proxyBuffering: "no",
+            .date: dates.text,
+        ]
+        return HTTPResponse(status: .ok, headerFields: fields)
+    }
+
+    /// The head for HTTP/1.1, as bytes.
+    private var encodedHead: ByteBuffer {
+        var bytes = ByteBuffer(string: "HTTP/1.1 200 OK\r\n")
+        for field in head.headerFields { bytes.writeString("\(field.name.rawName): \(field.value)\r\n") }
+        bytes.writeStaticString("Connection: close\r\n\r\n")
+        return bytes
+    }
+
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        // The player sends nothing more.
-        let options = context.channel.syncOptions
-        try? options?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256))
-        try? options?.setOption(.maxMessagesPerRead, value: 1)
-        let writer = MediaWriter(context, isPlain: true)
+        if transport != .http2 {
+            // The player sends nothing more.
+            let options = context.channel.syncOptions
+            try? options?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256))
+            try? options?.setOption(.maxMessagesPerRead, value: 1)
+        }
+        let writer = MediaWriter(context, isPlain: transport == .http1, hasSocketOptions: transport != .http2)
         self.writer = writer
-        var head = ByteBuffer(
-            string: """
-                HTTP/1.1 200 OK\r
-                Content-Type: video/x-flv\r
-                Cache-Control: no-store\r
-                Connection: close\r
-                Access-Control-Allow-Origin: *\r
-                Access-Control-Expose-Headers: X-Footlight-Session\r
-                X-Footlight-Session: \(sid)\r
-                X-Accel-Buffering: no\r
-                Date: \(dates.text)\r
-                \r
-
-                """
-        )
+        var head = transport == .http2 ? ByteBuffer() : encodedHead
         // A player waits for video if the header announces it.
         let hasVideo = RenditionFeedName(feed.name)?.rendition != RenditionLadder.audioName
         head.writeImmutableBuffer(FLVTagWriter.header(hasAudio: true, hasVideo: hasVideo))
@@ -147,4 +166,26 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
     func end(_ reason: AudienceEvent.CloseReason) {
         context?.close(promise: nil)
     }
+}
+
+/// Writes bytes as the body of a response, and ends the response before the stream closes.
+private final class ResponseBodyEncoder: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = HTTPResponsePart
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        context.write(wrapOutboundOut(.body(unwrapOutboundIn(data))), promise: promise)
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        context.close(mode: mode, promise: promise)
+    }
+}
+
+extension HTTPField.Name {
+    // The names are valid tokens, so the defaults are never used.
+    fileprivate static let session = Self("X-Footlight-Session") ?? .via
+    /// Tells nginx whether to buffer a response.
+    fileprivate static let proxyBuffering = Self("X-Accel-Buffering") ?? .via
 }

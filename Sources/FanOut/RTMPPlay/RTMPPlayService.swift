@@ -26,7 +26,7 @@ public struct RTMPPlayService: Sendable {
     /// - Parameter bearer: The identity and role from the player's token.
     public func watch(_ request: PlayRequest, bearer: ViewerBearer = ViewerBearer()) -> PlayVerdict {
         guard let (feed, room) = feeds.playable(request.name) else {
-            return .refuse(.playStreamNotFound(request.name))
+            return .refuse(.noProgram(request))
         }
         let player = PlayerRequest(request, bearer: bearer, trust: trust)
         guard feeds.hasCapacity(for: player, by: .rtmp, in: room, among: audience) else {
@@ -69,7 +69,7 @@ public struct RTMPPlayService: Sendable {
     /// Answers a play request of a mixer, which is not recorded.
     public func playUncounted(_ name: String) -> PlayVerdict {
         guard let feed = feeds.feed(name) ?? feeds.named(name)?.feed else {
-            return .refuse(.playStreamNotFound(name))
+            return .refuse(.playStreamNotFound("There is no feed \(name)."))
         }
         return .accept(RTMPViewer(feed: feed, session: nil))
     }

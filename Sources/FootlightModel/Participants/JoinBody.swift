@@ -251,16 +251,19 @@ public struct ConnectOptionsResource: Codable, Sendable, Hashable {
 
 /// The ingest addresses of a host.
 public struct IngestResource: Codable, Sendable, Hashable {
-    /// The RTMP address.
+    /// The RTMP address; that of RTMPS in an answer to a request by HTTPS.
     public var rtmp: RTMPIngestResource
+    /// The RTMPS address; nil if the gateway offers none.
+    public var rtmps: RTMPIngestResource?
 
     /// Makes ingest addresses.
-    public init(rtmp: RTMPIngestResource) {
+    public init(rtmp: RTMPIngestResource, rtmps: RTMPIngestResource? = nil) {
         self.rtmp = rtmp
+        self.rtmps = rtmps
     }
 }
 
-/// The RTMP ingest address of a host.
+/// The RTMP or RTMPS ingest address of a host.
 public struct RTMPIngestResource: Codable, Sendable, Hashable {
     /// The server address for the encoder.
     public var url: String

@@ -1,4 +1,5 @@
 import FanOut
+import Media
 import Recording
 public import Stage
 import Persistence
@@ -20,10 +21,21 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var adminPort = 9091
     /// `rtmps.port`: RTMP over TLS when a certificate is configured; 0 picks a free one.
     public var rtmpsPort: Int?
+    /// `https.port`: HTTP over TLS when a certificate is configured; 0 picks a free one.
+    public var httpsPort: Int?
+    /// `https.redirect`: whether requests to the HTTP port are redirected to HTTPS.
+    ///
+    /// Requests that a trusted proxy forwards are answered.
+    public var redirectsToHTTPS = false
+    /// `https.hsts`: seconds for which browsers are to use HTTPS only (RFC 6797); 0 tells them nothing.
+    public var strictTransportSeconds = 0
     /// `tls.certificate`: PEM file with the certificate chain.
     public var tlsCertificate: String?
     /// `tls.key`: PEM file with the private key.
     public var tlsKey: String?
+    /// `tls.challenge_dir`: the folder of responses to ACME HTTP-01 challenges (RFC 8555 section 8.3), the `webroot` of
+    /// certbot.
+    public var challengeDirectory: String?
     /// `fanout.tick`: milliseconds between two writes to a viewer, 0 to 1000.
     ///
     /// At 30 frames per second, 66 sends two frames per write, which halves the number of writes; 33 sends each at
@@ -37,6 +49,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var writesDirectly = true
     /// `outputs.allow_private`: whether operators' outputs may push to private and loopback addresses, on any port.
     public var allowsPrivateOutputs = false
+    /// `outputs.ca_file`: PEM file of authorities that RTMPS outputs trust besides the system's.
+    public var outputAuthorities: String?
     /// `assets.allow_private`: whether images and music that operators name by URL may come from private and loopback
     /// addresses, on any port but the gateway's own.
     public var allowsPrivateAssets = false
@@ -164,6 +178,16 @@ public struct GatewayConfiguration: Sendable, Equatable {
 
     /// The defaults.
     public init() {}
+
+    /// What an operator should change, a sentence each; empty for a safe configuration.
+    var warnings: [String] {
+        let isLocal = host == "localhost" || PeerAddress(host)?.isLoopback == true
+        guard !isLocal, httpsPort == nil, trustedProxies.isEmpty else { return [] }
+        return [
+            "The gateway listens beyond this machine without TLS, so the network can read tokens, stream keys and programs. "
+                + "Set https.port and rtmps.port, or name the TLS proxy in front in viewership.proxies."
+        ]
+    }
 
     /// The folder of retired keys, with the default resolved.
     public var resolvedRetiredKeys: String {

@@ -151,8 +151,31 @@ struct Setting: Sendable {
         .number("http.port", \.httpPort, port, "HTTP: the API, the pages, HLS and HTTP-FLV; 0 picks a free port."),
         .number("admin.port", \.adminPort, port, "Metrics and health, on 127.0.0.1; 0 picks a free port."),
         .number("rtmps.port", \.rtmpsPort, port, unset: "off", "RTMP over TLS; needs a certificate and its key."),
-        .word("tls.certificate", \.tlsCertificate, "a PEM file", "The certificate chain for RTMPS."),
-        .word("tls.key", \.tlsKey, "a PEM file", "The private key for RTMPS.") { _ in "***" },
+        .number("https.port", \.httpsPort, port, unset: "off", "HTTP over TLS; needs a certificate and its key."),
+        .flag(
+            "https.redirect",
+            \.redirectsToHTTPS,
+            "Requests to the HTTP port are redirected to HTTPS, except those that a trusted proxy forwards."
+        ),
+        .number(
+            "https.hsts",
+            \.strictTransportSeconds,
+            0...63_072_000,
+            "Seconds for which browsers are told to use HTTPS only, such as 31536000; 0 tells them nothing."
+        ),
+        .word(
+            "tls.certificate",
+            \.tlsCertificate,
+            "a PEM file",
+            "The certificate chain for HTTPS and RTMPS; a changed file is loaded within seconds."
+        ),
+        .word("tls.key", \.tlsKey, "a PEM file", "The private key for HTTPS and RTMPS.") { _ in "***" },
+        .word(
+            "tls.challenge_dir",
+            \.challengeDirectory,
+            "a folder",
+            "The webroot of an ACME client, such as certbot, whose HTTP-01 challenges the HTTP port answers."
+        ),
         .number(
             "fanout.tick",
             \.fanOutTick,
@@ -174,6 +197,12 @@ struct Setting: Sendable {
             "outputs.allow_private",
             \.allowsPrivateOutputs,
             "Operators' outputs may push to private and loopback addresses, on any port."
+        ),
+        .word(
+            "outputs.ca_file",
+            \.outputAuthorities,
+            "a PEM file",
+            "Certificate authorities that RTMPS outputs trust besides the system's."
         ),
         .flag(
             "assets.allow_private",

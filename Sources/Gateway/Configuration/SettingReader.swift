@@ -208,8 +208,13 @@ extension GatewayConfiguration {
                 problem: "holds \"\(origin)\"; an origin such as https://app.example is needed"
             )
         }
-        guard (rtmpsPort == nil) || (tlsCertificate != nil && tlsKey != nil) else {
-            throw ConfigurationError(key: "rtmps.port", problem: "needs tls.certificate and tls.key")
+        for (key, port) in [("rtmps.port", rtmpsPort), ("https.port", httpsPort)] where port != nil {
+            guard tlsCertificate != nil, tlsKey != nil else {
+                throw ConfigurationError(key: key, problem: "needs tls.certificate and tls.key")
+            }
+        }
+        guard httpsPort != nil || !redirectsToHTTPS else {
+            throw ConfigurationError(key: "https.redirect", problem: "needs https.port")
         }
     }
 

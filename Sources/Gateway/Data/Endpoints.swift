@@ -11,6 +11,8 @@ public struct Endpoints: Codable, Sendable, Equatable {
     public var adminPort: Int
     /// RTMP over TLS; nil if it is off.
     public var rtmpsPort: Int?
+    /// HTTPS; nil if it is off.
+    public var httpsPort: Int?
     /// The gateway's process id.
     public var pid: Int32
 
@@ -21,6 +23,7 @@ public struct Endpoints: Codable, Sendable, Equatable {
         case httpPort = "http_port"
         case adminPort = "admin_port"
         case rtmpsPort = "rtmps_port"
+        case httpsPort = "https_port"
         case pid
     }
 
@@ -47,20 +50,25 @@ final class ListeningPorts: Sendable {
         var http: Int?
         var admin: Int?
         var rtmps: Int?
+        var https: Int?
         /// RTMP for mixers, on 127.0.0.1.
         var mixerRTMP: Int?
         /// HTTP for mixers, on 127.0.0.1.
         var mixerHTTP: Int?
 
         /// All known ports.
-        var all: [Int] { [rtmp, http, admin, rtmps, mixerRTMP, mixerHTTP].compactMap(\.self) }
+        var all: [Int] { [rtmp, http, admin, rtmps, https, mixerRTMP, mixerHTTP].compactMap(\.self) }
     }
 
     private let ports = Mutex(Ports())
+    private let hasHTTPS: Bool
     private let whenComplete: @Sendable (Ports) -> Void
 
-    /// - Parameter whenComplete: Called when all ports but that of RTMPS are known.
-    init(whenComplete: @escaping @Sendable (Ports) -> Void) {
+    /// - Parameters:
+    ///   - hasHTTPS: Whether there is an HTTPS listener.
+    ///   - whenComplete: Called when all ports are known; that of RTMPS is known before that of RTMP.
+    init(hasHTTPS: Bool = false, whenComplete: @escaping @Sendable (Ports) -> Void) {
+        self.hasHTTPS = hasHTTPS
         self.whenComplete = whenComplete
     }
 
@@ -70,6 +78,7 @@ final class ListeningPorts: Sendable {
         let complete = ports.withLock { ports -> Ports? in
             ports[keyPath: key] = port
             let needed = [ports.rtmp, ports.http, ports.admin, ports.mixerRTMP, ports.mixerHTTP]
+            if hasHTTPS, ports.https == nil { return nil }
             return needed.contains(nil) ? nil : ports
         }
         if let complete { whenComplete(complete) }

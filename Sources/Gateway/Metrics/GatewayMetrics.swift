@@ -1,6 +1,7 @@
 import Egress
 import FanOut
 import FootlightModel
+import Foundation
 import Ingest
 import Media
 import MixerProcess
@@ -28,6 +29,7 @@ struct GatewayMetrics: Sendable {
     let gate: ConnectionGate
     let health: Health
     let servers: [RTMPServer]
+    let certificate: ServerCertificate?
     let streams: ClientLimiter
     let snapshots: ClientLimiter
     let degradation: DegradationLog
@@ -46,7 +48,7 @@ struct GatewayMetrics: Sendable {
         let mixers = hostSync + mixerLoads + mixerFrames + [mixerRestarts, degradation.family]
         let media = rooms + ingest + mixers + fanOut + audienceLoad + httpLoad + pushes + recordings.figures.families
         let audience = viewership.metrics() + [logLines, logLag, unspooledLogs] + history.status.families
-        return [build, health.family] + audience + media + (webhooks?.status.families ?? [])
+        return [build, health.family, certificateExpiry] + audience + media + (webhooks?.status.families ?? [])
     }
 
     private var build: MetricFamily {
@@ -55,6 +57,15 @@ struct GatewayMetrics: Sendable {
             kind: .gauge,
             help: "The version that runs, and the compiler that built it.",
             samples: [.init(["version": Version.text, "swift": Version.compiler], 1)]
+        )
+    }
+
+    private var certificateExpiry: MetricFamily {
+        MetricFamily(
+            name: "footlight_tls_certificate_expires_timestamp_seconds",
+            kind: .gauge,
+            help: "When the certificate of HTTPS and RTMPS expires, in seconds since 1970; no sample without one.",
+            samples: certificate.map { [.init([:], $0.expiry.timeIntervalSince1970)] } ?? []
         )
     }
 

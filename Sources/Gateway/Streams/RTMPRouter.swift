@@ -85,7 +85,7 @@ struct RTMPRouter: RTMPServerDelegate {
                 if let name = ReturnFeedName(request.name) { return playUncounted(name, claims) }
                 switch (claims.role, host) {
                 case (.mixer, let host?) where claims.room == host.room:
-                    guard feeds.feed(host.room) != nil else { return .refuse(.playStreamNotFound(request.name)) }
+                    guard feeds.feed(host.room) != nil else { return .refuse(.noProgram(request)) }
                     // The mixer may play the feed before the host publishes; for one reader no tick is needed.
                     feeds.open(host.text, tick: .zero)
                     return audience.playUncounted(host.text)
@@ -120,7 +120,9 @@ struct RTMPRouter: RTMPServerDelegate {
         guard returnFeeds.admits(claims, to: name) else {
             return .refuse(.playFailed("this token may not play that feed"))
         }
-        guard returnFeeds.isEnabled(name) else { return .refuse(.playStreamNotFound(name.text)) }
+        guard returnFeeds.isEnabled(name) else {
+            return .refuse(.playStreamNotFound("The return feed \(name.text) is not enabled."))
+        }
         // The host may play it before the mixer publishes; for one reader no tick is needed.
         feeds.open(name.text, tick: .zero)
         return audience.playUncounted(name.text)

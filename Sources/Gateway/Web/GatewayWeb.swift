@@ -1,10 +1,12 @@
 import ControlAPI
 import FanOut
+import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
 import Media
 import NIOCore
+import NIOSSL
 import Pages
 import RTMP
 import Persistence
@@ -20,6 +22,7 @@ struct GatewayWeb: Sendable {
     private let gate: ConnectionGate
     private let logger: Logger
     private let adminConnections: Int
+    private let ports: ListeningPorts
     /// The routes of the control API.
     let routes: ControlRoutes
 
@@ -39,6 +42,7 @@ struct GatewayWeb: Sendable {
         configuration: GatewayConfiguration,
         gate: ConnectionGate = ConnectionGate(limit: .max, viewers: .max),
         servers: [RTMPServer] = [],
+        certificate: ServerCertificate? = nil,
         adminConnections: Int = 256,
         logger: Logger
     ) {
@@ -47,6 +51,7 @@ struct GatewayWeb: Sendable {
         self.logger = logger
         self.gate = gate
         self.adminConnections = adminConnections
+        self.ports = ports
         let streams = ClientLimiter(limit: configuration.clientStreams == 0 ? nil : configuration.clientStreams)
         let snapshots = ClientLimiter(limit: Self.snapshotsPerClient)
         let metrics = GatewayMetrics(
@@ -65,6 +70,7 @@ struct GatewayWeb: Sendable {
             gate: gate,
             health: health,
             servers: servers,
+            certificate: certificate,
             streams: streams,
             snapshots: snapshots,
             degradation: pipeline.degradation
@@ -98,7 +104,9 @@ struct GatewayWeb: Sendable {
                 return PlaybackAddresses(
                     host: configuration.host,
                     httpPort: current.http ?? 0,
-                    rtmpPort: current.rtmp ?? 0
+                    rtmpPort: current.rtmp ?? 0,
+                    httpsPort: current.https,
+                    rtmpsPort: current.rtmps
                 )
             },
             readiness: { health.readiness },
@@ -133,15 +141,74 @@ struct GatewayWeb: Sendable {
         logger: Logger,
         whenListening: @escaping @Sendable (Int) -> Void
     ) -> some Service {
-        let service = pipeline.service
-        return HTTPServer(
-            name: "HTTP",
-            host: configuration.host,
+        var service = pipeline.service
+        if configuration.redirectsToHTTPS {
+            service.secureLocation = { [ports] request in
+                // The client proves by an answer in clear that it owns the name.
+                guard !ACMEChallenges.owns(path: request.path ?? "") else { return nil }
+                return ports.current.https.flatMap { request.location(overTLSAt: $0) }
+            }
+        }
+        return publicServer(
+            "HTTP",
             port: configuration.httpPort,
             socket: socket,
+            service: service,
+            group: group,
+            logger: logger,
+            whenListening: whenListening
+        )
+    }
+
+    /// What the public site serves, by HTTPS.
+    ///
+    /// - Parameter socket: A listening socket for the port; nil opens one.
+    func secureSite(
+        port: Int,
+        certificate: ServerCertificate,
+        socket: CInt? = nil,
+        group: any EventLoopGroup,
+        logger: Logger,
+        whenListening: @escaping @Sendable (Int) -> Void
+    ) -> some Service {
+        var server = publicServer(
+            "HTTPS",
+            port: port,
+            socket: socket,
+            service: pipeline.service,
+            tls: { certificate.https },
+            group: group,
+            logger: logger,
+            whenListening: whenListening
+        )
+        if configuration.strictTransportSeconds > 0 {
+            server.headers[.strictTransportSecurity] = "max-age=\(configuration.strictTransportSeconds)"
+        }
+        return server
+    }
+
+    private func publicServer(
+        _ name: String,
+        port: Int,
+        socket: CInt?,
+        service: MediaService,
+        tls: (@Sendable () -> NIOSSLContext)? = nil,
+        group: any EventLoopGroup,
+        logger: Logger,
+        whenListening: @escaping @Sendable (Int) -> Void
+    ) -> HTTPServer<PublicHTTPChannel, PageResponder<RouterResponder<BasicRequestContext>>> {
+        let api = routes.router()
+        if let folder = configuration.challengeDirectory { ACMEChallenges(folder: folder).add(to: api) }
+        return HTTPServer(
+            name: name,
+            host: configuration.host,
+            port: port,
+            socket: socket,
             gate: gate,
-            responder: pages.responder(before: routes.router().buildResponder()),
-            child: { PublicHTTPChannel(responder: $0, service: service, headerLimit: Self.headerLimit) },
+            responder: pages.responder(before: api.buildResponder()),
+            child: {
+                PublicHTTPChannel(responder: $0, service: service, headerLimit: Self.headerLimit, tls: tls)
+            },
             group: group,
             logger: logger,
             whenListening: whenListening
@@ -199,6 +266,7 @@ struct GatewayWeb: Sendable {
         let pipeline = pipeline
         return PageSite(
             usesDeviceIDs: configuration.usesDeviceIDs,
+            warnings: configuration.warnings,
             logger: logger,
             account: pipeline.proxies.account
         ) { token in
@@ -215,5 +283,13 @@ struct GatewayWeb: Sendable {
                 viewers: pipeline.viewership.report(room: room.name).concurrent
             )
         }
+    }
+}
+
+extension HTTPRequest {
+    /// Returns the URL of the request over TLS; nil if the request names no valid host.
+    fileprivate func location(overTLSAt port: Int) -> String? {
+        guard let host = HostHeader.parse(authority), let path, path.hasPrefix("/") else { return nil }
+        return "https://\(host)\(port == 443 ? "" : ":\(port)")\(path)"
     }
 }

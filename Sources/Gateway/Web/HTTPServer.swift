@@ -1,4 +1,5 @@
 import FanOut
+import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
@@ -26,6 +27,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     /// The limit on connections.
     let gate: ConnectionGate
     let responder: Responder
+    /// Header fields of every response.
+    var headers: HTTPFields = [:]
     /// Makes the channel of a connection from the responder.
     let child: @Sendable (@escaping HTTPChannelHandler.Responder) -> Child
     let group: any EventLoopGroup
@@ -33,7 +36,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     let whenListening: @Sendable (_ port: Int) -> Void
 
     func run() async throws {
-        let child = child(Self.answer(by: responder, logger))
+        let child = child(Self.answer(by: responder, headers, logger))
         let logger = logger
         let open = OpenConnections()
         // Bounded by the gate; each connection is pending for a moment only.
@@ -87,6 +90,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     /// Makes the handler that answers a request with the responder's response.
     private static func answer(
         by responder: Responder,
+        _ headers: HTTPFields,
         _ logger: Logger
     ) -> HTTPChannelHandler.Responder {
         let dates = HTTPDateCache()
@@ -106,6 +110,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
             }
             response.headers[.date] = dates.text
             response.headers[.server] = "Footlight"
+            for field in headers { response.headers[field.name] = field.value }
             do {
                 try await writer.write(response: response.head, body: response.body)
             } catch is HTTPParserError {
@@ -200,7 +205,8 @@ extension ChannelPipeline.SynchronousOperations {
     /// - Parameters:
     ///   - headerLimit: The most bytes of a request's header, and of its trailer.
     ///   - limits: The limits of one client.
-    func addHTTPServer(headerLimit: Int, limits: HTTPLimits) throws {
+    ///   - isSecure: Whether the connection uses TLS.
+    func addHTTPServer(headerLimit: Int, limits: HTTPLimits, isSecure: Bool = false) throws {
         var decoderLimits = NIOHTTPDecoderLimitConfiguration()
         decoderLimits.maxHeaderFieldSize = headerLimit
         decoderLimits.maxHeaderListSize = headerLimit
@@ -208,6 +214,6 @@ extension ChannelPipeline.SynchronousOperations {
         // A decoder that has consumed its input buffers at most one field.
         let bufferLimit = 2 * headerLimit
         try addHandlers([HTTPResponseEncoder(), ByteToMessageHandler(decoder, maximumBufferSize: bufferLimit)])
-        try addHandlers([HTTPServerCodec(), RequestLimitHandler(limits: limits)])
+        try addHandlers([HTTPServerCodec(isSecure: isSecure), RequestLimitHandler(limits: limits)])
     }
 }

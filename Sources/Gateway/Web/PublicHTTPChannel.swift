@@ -6,21 +6,33 @@ import Media
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
+import NIOSSL
+import NIOTLS
 
-/// A connection of the public HTTP port: media is served on the event loop, and the server for other requests is added
-/// on demand.
+/// A connection of the public HTTP or HTTPS port: media is served on the event loop, and the server for other requests
+/// is added on demand.
 ///
 /// The server takes an async channel and a task per connection, which need more memory than the rest of a viewer.
+///
+/// Over TLS, ALPN selects HTTP/1.1 or HTTP/2 (RFC 7301). Each stream of HTTP/2 is a channel with the same handlers as a
+/// connection of HTTP/1.1, but for the codec.
 struct PublicHTTPChannel: ServerChildChannel, HTTPChannelHandler {
-    /// A connection with its future server.
+    /// A connection with its future servers.
     struct Connection: ServerChildChannelValue {
         let channel: any Channel
-        /// The server; nil if the connection ends or becomes a stream without one.
-        let server: EventLoopFuture<LazyServerHandler.Server?>
+        /// The servers; nil if the connection ends or becomes a stream without one.
+        let servers: EventLoopFuture<Servers?>
+    }
+
+    /// The servers of a connection.
+    enum Servers: Sendable {
+        case one(LazyServerHandler.Server)
+        /// Those of the streams of an HTTP/2 connection.
+        case many(AsyncStream<LazyServerHandler.Server>)
     }
 
     /// The pending bytes above which a connection is not writable, and below which it is writable again.
-    private static let writeBufferWaterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 << 10, high: 128 << 10)
+    static let writeBufferWaterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 << 10, high: 128 << 10)
 
     let responder: Responder
     let service: MediaService
@@ -28,17 +40,19 @@ struct PublicHTTPChannel: ServerChildChannel, HTTPChannelHandler {
     let headerLimit: Int
     /// Whether the port is for mixers, which play nothing here and have no request limits.
     var isForMixers = false
+    /// Returns the TLS context of a new connection; nil for HTTP in clear.
+    var tls: (@Sendable () -> NIOSSLContext)?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Connection> {
         channel.eventLoop.makeCompletedFuture {
-            var place: ClientSlot?
+            var slot: ClientSlot?
             if !isForMixers {
                 guard let admitted = service.admitConnection(from: channel.remoteAddress) else {
                     channel.close(promise: nil)
-                    return Connection(channel: channel, server: channel.eventLoop.makeSucceededFuture(nil))
+                    return Connection(channel: channel, servers: channel.eventLoop.makeSucceededFuture(nil))
                 }
                 channel.closeFuture.whenComplete { _ in admitted.leave() }
-                place = admitted
+                slot = admitted
             }
             // A connection keeps its read buffer; most receive small requests only.
             try channel.syncOptions?.setOption(
@@ -48,19 +62,79 @@ struct PublicHTTPChannel: ServerChildChannel, HTTPChannelHandler {
             // With the default of 64 KiB, a usual part makes the channel unwritable from its write to its flush, and each
             // change passes through the whole pipeline.
             try channel.syncOptions?.setOption(.writeBufferWaterMark, value: Self.writeBufferWaterMark)
-            let pipeline = channel.pipeline.syncOperations
-            let media = MediaHTTPHandler(service: service, place: place, isForMixers: isForMixers)
-            try pipeline.addHTTPServer(headerLimit: headerLimit, limits: service.limits)
-            let server = channel.eventLoop.makePromise(of: LazyServerHandler.Server?.self)
-            try pipeline.addHandlers([media, HTTPConnectionStateHandler(logger: logger), LazyServerHandler(server)])
-            return Connection(channel: channel, server: server.futureResult)
+            let servers =
+                if let tls {
+                    try negotiate(channel, tls(), slot: slot, logger: logger)
+                } else {
+                    try addHTTP1(to: channel, .http1, slot: slot, logger: logger)
+                }
+            return Connection(channel: channel, servers: servers)
         }
+    }
+
+    private func addHTTP1(
+        to channel: any Channel,
+        _ transport: HTTPTransport,
+        slot: ClientSlot?,
+        logger: Logger
+    ) throws -> EventLoopFuture<Servers?> {
+        let pipeline = channel.pipeline.syncOperations
+        let media = MediaHTTPHandler(
+            service: service,
+            connection: MediaConnection(slot: slot),
+            transport: transport,
+            isForMixers: isForMixers
+        )
+        let servers = channel.eventLoop.makePromise(of: Servers?.self)
+        let last = LazyServerHandler { server in servers.succeed(server.map { .one($0) }) }
+        try pipeline.addHTTPServer(headerLimit: headerLimit, limits: service.limits, isSecure: transport != .http1)
+        try pipeline.addHandlers([media, HTTPConnectionStateHandler(logger: logger), last])
+        return servers.futureResult
+    }
+
+    /// Adds TLS, and the handlers of the version of HTTP once the client has selected one.
+    ///
+    /// - Returns: The servers; fails if the connection ends before.
+    private func negotiate(
+        _ channel: any Channel,
+        _ tls: NIOSSLContext,
+        slot: ClientSlot?,
+        logger: Logger
+    ) throws -> EventLoopFuture<Servers?> {
+        let negotiation = NIOTypedApplicationProtocolNegotiationHandler { result, channel in
+            channel.eventLoop.makeCompletedFuture { () throws -> EventLoopFuture<Servers?> in
+                guard case .negotiated("h2") = result else {
+                    return try addHTTP1(to: channel, .http1OverTLS, slot: slot, logger: logger)
+                }
+                let streams = try addHTTP2(to: channel, slot: slot, logger: logger)
+                return channel.eventLoop.makeSucceededFuture(.many(streams))
+            }
+        }
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(NIOSSLServerHandler(context: tls), name: HTTPTransport.tlsHandlerName)
+        try pipeline.addHandler(negotiation)
+        // Until then no handler of HTTP has a timeout.
+        let timeout = channel.eventLoop.scheduleTask(in: service.limits.header) { channel.close(promise: nil) }
+        let negotiated = negotiation.protocolNegotiationResult
+        negotiated.whenComplete { _ in timeout.cancel() }
+        negotiated.whenFailure { _ in channel.close(promise: nil) }
+        return negotiated.flatMap { $0 }
     }
 
     func handle(value connection: Connection, logger: Logger) async {
         await withTaskCancellationHandler {
-            guard let server = try? await connection.server.get() else { return }
-            await handleHTTP(asyncChannel: server, logger: logger)
+            switch try? await connection.servers.get() {
+            case .one(let server)?:
+                await handleHTTP(asyncChannel: server, logger: logger)
+            case .many(let streams)?:
+                await withDiscardingTaskGroup { tasks in
+                    for await server in streams {
+                        tasks.addTask { await handleHTTP(asyncChannel: server, logger: logger) }
+                    }
+                }
+            case nil:
+                return
+            }
         } onCancel: {
             connection.channel.close(promise: nil)
         }
@@ -74,11 +148,11 @@ final class LazyServerHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias Server = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
-    /// Completed exactly once.
-    private var promise: EventLoopPromise<Server?>?
+    private var whenServing: ((Server?) -> Void)?
 
-    init(_ promise: EventLoopPromise<Server?>) {
-        self.promise = promise
+    /// - Parameter whenServing: Called exactly once, with nil if no server is needed.
+    init(_ whenServing: @escaping (Server?) -> Void) {
+        self.whenServing = whenServing
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -110,7 +184,7 @@ final class LazyServerHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func begin(_ context: ChannelHandlerContext) {
-        guard promise != nil else { return }
+        guard whenServing != nil else { return }
         do {
             let server = try Server(
                 wrappingChannelSynchronously: context.channel,
@@ -124,8 +198,8 @@ final class LazyServerHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func end(with server: Server?) {
-        promise?.succeed(server)
-        promise = nil
+        whenServing?(server)
+        whenServing = nil
     }
 
     /// Removes the HTTP handlers from a connection that was taken over by a stream.

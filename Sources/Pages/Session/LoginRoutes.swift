@@ -16,10 +16,12 @@ extension PageSite {
     private struct SessionAnswer: Encodable {
         let identity: String
         let mayCommand: Bool
+        let warnings: [String]
 
         private enum CodingKeys: String, CodingKey {
             case identity
             case mayCommand = "may_command"
+            case warnings
         }
     }
 
@@ -28,7 +30,7 @@ extension PageSite {
             guard let token = token(of: request), let user = await verify(token) else {
                 return PageResponse.text(.unauthorized)
             }
-            return try Self.answer(user)
+            return try answer(user)
         }
 
         router.post("dashboard/session") { request, context in
@@ -57,7 +59,7 @@ extension PageSite {
                 if let former = SessionCookie.secret(in: request) { sessions.close(former) }
                 return sessions.open(token: token, now: now)
             }
-            var response = try Self.answer(user)
+            var response = try answer(user)
             response.headers[.setCookie] = SessionCookie.setting(secret, isSecure: origin.isSecure)
             return response
         }
@@ -73,8 +75,10 @@ extension PageSite {
         }
     }
 
-    private static func answer(_ user: PageUser) throws -> Response {
-        try PageResponse.json(SessionAnswer(identity: user.identity, mayCommand: user.mayCommand))
+    private func answer(_ user: PageUser) throws -> Response {
+        try PageResponse.json(
+            SessionAnswer(identity: user.identity, mayCommand: user.mayCommand, warnings: warnings)
+        )
     }
 
     /// Returns the token in a login's body; nil if the body is invalid.

@@ -73,9 +73,9 @@ struct RequestOrigin {
         return isReading || request.headers[.footlightPage] != nil
     }
 
-    /// Whether the browser connected by TLS, terminated by a proxy in front of the gateway.
+    /// Whether the browser connected by TLS, to the gateway or to a proxy in front of it.
     var isSecure: Bool {
-        request.headers[.forwardedProto]?.lowercased() == "https"
+        request.head.scheme == "https" || request.headers[.forwardedProto]?.lowercased() == "https"
     }
 
     private var isReading: Bool { request.method == .get || request.method == .head }

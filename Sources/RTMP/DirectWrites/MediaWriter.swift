@@ -25,6 +25,8 @@ public final class MediaWriter {
     private var backlogBytes = 0
     private var context: ChannelHandlerContext?
     private let channel: any Channel
+    /// Whether the channel has the options of a socket; a stream of HTTP/2 traps on them.
+    private let hasSocketOptions: Bool
     private let highWaterMark: Int
     private var isNagleEnabled = false
     /// Whether the pending bytes are below the high water mark; after exceeding it, whether they are below a quarter of
@@ -40,9 +42,16 @@ public final class MediaWriter {
     /// - Parameters:
     ///   - context: The context from which the channel writes.
     ///   - isPlain: Whether no handler between `context` and the socket transforms the bytes, as TLS does.
+    ///   - hasSocketOptions: Whether the channel is that of a socket, rather than a stream of HTTP/2.
     ///   - highWaterMark: The number of pending bytes above which the observer is notified.
-    public init(_ context: ChannelHandlerContext, isPlain: Bool, highWaterMark: Int = MediaWriter.highWaterMark) {
+    public init(
+        _ context: ChannelHandlerContext,
+        isPlain: Bool,
+        hasSocketOptions: Bool = true,
+        highWaterMark: Int = MediaWriter.highWaterMark
+    ) {
         self.context = context
+        self.hasSocketOptions = hasSocketOptions
         self.highWaterMark = highWaterMark
         channel = context.channel
         socket = isPlain ? DirectSocket(of: context.channel) : nil
@@ -60,6 +69,8 @@ public final class MediaWriter {
     /// The number of bytes waiting to be sent, excluding those in the kernel.
     public var pendingBytes: Int {
         guard queued > 0 else { return 0 }
+        // A stream does not tell what it holds: the buffers of one turn, which are few.
+        guard hasSocketOptions else { return backlogBytes }
         // Only test channels lack this option.
         return backlogBytes + ((try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0)
     }
@@ -163,7 +174,7 @@ public final class MediaWriter {
     /// flows, while the peer waits for responses.
     public func setNagleEnabled(_ isNagleEnabled: Bool) {
         channel.eventLoop.assertInEventLoop()
-        guard isNagleEnabled != self.isNagleEnabled else { return }
+        guard hasSocketOptions, isNagleEnabled != self.isNagleEnabled else { return }
         self.isNagleEnabled = isNagleEnabled
         // Sockets that reject the option work as before.
         try? channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: isNagleEnabled ? 0 : 1)

@@ -83,6 +83,16 @@ extension RTMPStatus {
         error("NetStream.Play.StreamNotFound", reason)
     }
 
+    /// No program has the name that a player requests.
+    ///
+    /// Most players show the description and not the code.
+    public static func noProgram(_ request: PlayRequest) -> RTMPStatus {
+        let address = request.app == "live" ? "" : "; the application is live, not \(request.app)"
+        return playStreamNotFound(
+            "There is no room \(request.name), it has ended, or its program has not begun\(address)."
+        )
+    }
+
     /// The stream exists but cannot be played now.
     public static func playFailed(_ reason: String) -> RTMPStatus {
         error("NetStream.Play.Failed", reason)

@@ -25,7 +25,7 @@ public struct RTMPServer: Sendable {
     ///   - group: The event loops of the connections.
     ///   - delegate: Authorizes publishers and players.
     ///   - limits: The limits of each peer.
-    ///   - tls: The TLS context for RTMPS.
+    ///   - tls: Returns the TLS context of a new connection, for RTMPS; nil for RTMP.
     ///   - gate: Limits the accepted connections; unlimited by default.
     ///   - socket: The descriptor of an already listening socket; nil to open one.
     /// - Throws: The system error if the address cannot be bound.
@@ -35,7 +35,7 @@ public struct RTMPServer: Sendable {
         group: any EventLoopGroup,
         delegate: any RTMPServerDelegate,
         limits: RTMPLimits = RTMPLimits(),
-        tls: NIOSSLContext? = nil,
+        tls: (@Sendable () -> NIOSSLContext)? = nil,
         gate: ConnectionGate = ConnectionGate(limit: .max, viewers: .max),
         socket: NIOBSDSocket.Handle? = nil
     ) async throws -> RTMPServer {
@@ -65,7 +65,7 @@ public struct RTMPServer: Sendable {
                 PeerSocketOptions.configure(channel)
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+                    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls())) }
                     try pipeline.addHandler(
                         RTMPServerHandler(delegate: delegate, granted: granted, admission: ticket, isPlain: tls == nil)
                     )

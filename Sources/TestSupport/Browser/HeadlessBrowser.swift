@@ -28,9 +28,18 @@ public final class HeadlessBrowser: Sendable {
 
     /// Starts a browser with one empty page.
     ///
-    /// - Parameter size: The size of the page in pixels.
+    /// - Parameters:
+    ///   - width: The width of the page in pixels.
+    ///   - height: The height of the page in pixels.
+    ///   - trustsAll: Whether it accepts every certificate, because it has no list of authorities of its own.
+    ///   - deadline: The time in which it must start.
     /// - Throws: `ToolFailure` if it does not start.
-    public init(width: Int = 1280, height: Int = 800, within deadline: Duration = .seconds(20)) async throws {
+    public init(
+        width: Int = 1280,
+        height: Int = 800,
+        trustsAll: Bool = false,
+        within deadline: Duration = .seconds(20)
+    ) async throws {
         folder = try TemporaryFolder("browser")
         let pipes = ["in", "out"].map(folder.file)
         for pipe in pipes where mkfifo(pipe, 0o600) != 0 { throw ToolFailure("cannot create a pipe at \(pipe)") }
@@ -38,7 +47,7 @@ public final class HeadlessBrowser: Sendable {
         commands = Glibc.open(pipes[0], O_RDWR | O_CLOEXEC)
         answers = Glibc.open(pipes[1], O_RDWR | O_CLOEXEC | O_NONBLOCK)
         guard commands >= 0, answers >= 0 else { throw ToolFailure("cannot open the browser's pipes") }
-        let options = [
+        var options = [
             "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio",
             "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
             "--disable-default-apps", "--disable-extensions", "--autoplay-policy=no-user-gesture-required",
@@ -46,6 +55,7 @@ public final class HeadlessBrowser: Sendable {
             "--window-size=\(width),\(height)", "--user-data-dir='\(folder.file("profile"))'",
             "--remote-debugging-pipe",
         ]
+        if trustsAll { options.append("--ignore-certificate-errors") }
         let line = "exec chromium \(options.joined(separator: " ")) about:blank 3<'\(pipes[0])' 4>'\(pipes[1])'"
         child = try ChildProcess(["/bin/sh", "-c", line], logFolder: folder.path)
         try await attach(within: deadline)

@@ -14,6 +14,8 @@ public final class GatewayProcess: Sendable {
             case rtmpPort = "rtmp_port"
             case httpPort = "http_port"
             case adminPort = "admin_port"
+            case rtmpsPort = "rtmps_port"
+            case httpsPort = "https_port"
             case pid
         }
 
@@ -23,6 +25,10 @@ public final class GatewayProcess: Sendable {
         public var httpPort: Int
         /// The port of metrics and health checks.
         public var adminPort: Int
+        /// The RTMPS port; nil without one.
+        public var rtmpsPort: Int?
+        /// The HTTPS port; nil without one.
+        public var httpsPort: Int?
         /// The process ID of the gateway.
         public var pid: Int32
     }

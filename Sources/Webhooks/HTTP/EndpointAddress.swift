@@ -4,14 +4,8 @@ import OutboundHTTP
 public struct EndpointAddress: Sendable, Hashable {
     /// The URL as given.
     public let text: String
-    /// Whether the URL uses TLS.
-    public let isSecure: Bool
-    /// A host name or literal address, IPv6 without brackets.
-    public let host: String
-    /// The TCP port.
-    public let port: UInt16
-    /// Path and query.
-    let target: String
+    /// The target of requests to this URL.
+    let target: OutboundTarget
 
     static let longest = 2048
 
@@ -25,7 +19,7 @@ public struct EndpointAddress: Sendable, Hashable {
         guard let separator = text.firstRange(of: "://") else { throw Self.fault("must begin with https://") }
         let scheme = text[..<separator.lowerBound].lowercased()
         guard scheme == "https" || scheme == "http" else { throw Self.fault("must begin with https://") }
-        isSecure = scheme == "https"
+        let isSecure = scheme == "https"
         guard isSecure || allowsPlainHTTP else {
             throw Self.fault("must begin with https://; plain HTTP is not allowed")
         }
@@ -36,19 +30,15 @@ public struct EndpointAddress: Sendable, Hashable {
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         let authority = rest[..<end]
         guard !authority.contains("@") else { throw Self.fault("must hold no credentials") }
-        (host, port) = try Self.split(authority, usualPort: isSecure ? 443 : 80)
+        let (host, port) = try Self.split(authority, usualPort: isSecure ? 443 : 80)
         let tail = rest[end...]
-        target = tail.hasPrefix("/") ? String(tail) : "/" + tail
+        let path = tail.hasPrefix("/") ? String(tail) : "/" + tail
+        target = OutboundTarget(isSecure: isSecure, host: host, port: Int(port), path: path)
         self.text = text
     }
 
-    /// The target of requests to this URL.
-    var outboundTarget: OutboundTarget {
-        OutboundTarget(isSecure: isSecure, host: host, port: Int(port), path: target)
-    }
-
     /// The URL for logs: scheme and host, without path and query, which may contain a secret.
-    public var masked: String { "\(isSecure ? "https" : "http")://\(outboundTarget.authority)/****" }
+    public var masked: String { "\(target.isSecure ? "https" : "http")://\(target.authority)/****" }
 
     private static func fault(_ rule: String) -> WebhookFault { .invalid(field: "url", rule: rule) }
 

@@ -40,9 +40,9 @@ struct WebhookClient: Sendable {
         to address: EndpointAddress,
         over reusable: inout OutboundConnection?
     ) async -> DeliveryOutcome {
-        guard address.isSecure || allowsPlainHTTP else { return DeliveryOutcome(.forbidden) }
+        guard address.target.isSecure || allowsPlainHTTP else { return DeliveryOutcome(.forbidden) }
         let deadline = NIODeadline.now() + .milliseconds(Int64(limit * 1000))
-        let (request, target) = (request(message), address.outboundTarget)
+        let (request, target) = (request(message), address.target)
         let former = reusable
         reusable = nil
         do throws(OutboundFault) {
@@ -55,7 +55,7 @@ struct WebhookClient: Sendable {
                     // The endpoint closed the idle connection before it received the request; retry with a new one.
                 }
             }
-            switch await vet(address.host, address.port, min(limit, Self.lookUpTimeout)) {
+            switch await vet(target.host, UInt16(clamping: target.port), min(limit, Self.lookUpTimeout)) {
             case .forbidden: return DeliveryOutcome(.forbidden)
             case .notFound: return DeliveryOutcome(.nameNotFound)
             case .addresses(let found):

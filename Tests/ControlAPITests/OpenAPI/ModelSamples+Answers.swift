@@ -299,7 +299,7 @@ extension ModelSamples {
 
     static let rTMPIngestResource = RTMPIngestResource(url: "x", streamKey: "x", screenStreamKey: "x")
 
-    static let ingestResource = IngestResource(rtmp: rTMPIngestResource)
+    static let ingestResource = IngestResource(rtmp: rTMPIngestResource, rtmps: rTMPIngestResource)
 
     static let joinAnswer = JoinAnswer(
         participant: participantResource,

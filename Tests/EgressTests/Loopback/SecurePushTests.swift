@@ -14,7 +14,7 @@ struct SecurePushTests {
     private let authority: String
     private let ports: [String: UInt16]
 
-    init() throws {
+    init() async throws {
         sample = try Sample.shared.get()
         var ports: [String: UInt16] = [:]
         for name in ["right", "wrong", "own", "expired"] { ports[name] = try Port.free() }
@@ -41,11 +41,11 @@ struct SecurePushTests {
             modules: ["ngx_stream_module.so"]
         )
         target = inner
-        let certificates = try Certificates(in: nginx.folder)
-        try certificates.issue("right", for: Self.host)
-        try certificates.issue("wrong", for: "other.example.test")
-        try certificates.selfSigned("own", for: Self.host)
-        try certificates.issue("expired", for: Self.host, days: -1)
+        let certificates = try await TestCertificates(in: nginx.folder.url.path)
+        try await certificates.issue("right", for: Self.host)
+        try await certificates.issue("wrong", for: "other.example.test")
+        try await certificates.selfSigned("own", for: Self.host)
+        try await certificates.issue("expired", for: Self.host, days: -1)
         authority = certificates.authority
         try target.start()
         try nginx.start(waitingFor: Array(ports.values))

@@ -59,7 +59,7 @@ struct RTMPPlayServiceTests {
         try await withFixture { (fixture: RTMPFixture) async throws -> Void in
             let player = fixture.play("nowhere")
             #expect(try await eventually { !player.end.isEmpty })
-            #expect(player.end.first?.contains("StreamNotFound") == true)
+            #expect(player.end.first?.contains("StreamNotFound: There is no room nowhere") == true, "\(player.end)")
             #expect(player.got.isEmpty)
             #expect(fixture.audience.events.isEmpty)
         }

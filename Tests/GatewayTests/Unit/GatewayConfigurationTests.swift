@@ -43,7 +43,7 @@ struct GatewayConfigurationTests {
         // `footlight check-config --reference` prints the table.
         #expect(try String(contentsOf: article, encoding: .utf8).hasSuffix("\n" + GatewayConfiguration.reference))
         let keys = GatewayConfiguration().lines.map { $0.prefix { $0 != ":" } }
-        #expect(Set(keys).count == keys.count && keys.count == 61)
+        #expect(Set(keys).count == keys.count && keys.count == 66)
     }
 
     @Test("a command's own defaults apply only where nothing is configured")
@@ -129,7 +129,8 @@ struct GatewayConfigurationTests {
         arguments: [
             ("rtmp.port", "65536"), ("http.port", "-1"), ("admin.port", "many"), ("fanout.tick", "1001"),
             ("fanout.viewers", "0"), ("room.idle", "1.5"), ("threads", "257"), ("outputs.allow_private", "perhaps"),
-            ("host", ""), ("rtmps.port", "1936"), ("rooms.maximum", "0"), ("rooms.ad_hoc", "maybe"),
+            ("host", ""), ("rtmps.port", "1936"), ("https.port", "8443"), ("https.redirect", "true"),
+            ("https.hsts", "-1"), ("rooms.maximum", "0"), ("rooms.ad_hoc", "maybe"),
             ("livestreams.maximum", "-1"), ("limits.cpu_ceiling", "101"), ("limits.requests", "-1"),
             ("cors.origins", "app.example"), ("rooms.call.audio_on", "maybe"), ("rooms.call.camera_position", "top"),
             ("cors.origins", "https://app.example/path"), ("webhooks.allow_http", "perhaps"), ("webhooks.queue", "0"),
@@ -204,6 +205,24 @@ struct GatewayConfigurationTests {
         #expect(error?.description.contains("colour") == true)
         #expect(error?.description.contains("rtmp.prot") == true)
         #expect(throws: Never.self) { try GatewayConfiguration().requireKnownKeys() }
+    }
+
+    @Test("warns of a gateway that listens beyond this machine without TLS and without a named proxy")
+    func warnings() {
+        var configuration = GatewayConfiguration()
+        for host in ["127.0.0.1", "::1", "localhost"] {
+            configuration.host = host
+            #expect(configuration.warnings.isEmpty, "\(host)")
+        }
+        for host in ["0.0.0.0", "::", "192.0.2.1", "live.example"] {
+            configuration.host = host
+            #expect(configuration.warnings.count == 1, "\(host)")
+        }
+        configuration.trustedProxies = ["10.0.0.1"]
+        #expect(configuration.warnings.isEmpty)
+        configuration.trustedProxies = []
+        configuration.httpsPort = 8443
+        #expect(configuration.warnings.isEmpty)
     }
 
     @Test("prints every value and no private key")

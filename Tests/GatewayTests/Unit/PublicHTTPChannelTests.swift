@@ -34,7 +34,7 @@ struct PublicHTTPChannelTests {
             let service = try service ?? Self.service()
             let setup = PublicHTTPChannel(responder: { _, _, _ in }, service: service, headerLimit: 1024)
             let connection = try setup.setup(channel: channel, logger: Logger(label: "test")).wait()
-            connection.server.assumeIsolated().whenSuccess { [self] in server = $0 == nil ? .neverAdded : .added }
+            connection.servers.assumeIsolated().whenSuccess { [self] in server = $0 == nil ? .neverAdded : .added }
             guard isOpen else { return }
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 2)).wait()
         }

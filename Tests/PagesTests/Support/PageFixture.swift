@@ -46,6 +46,7 @@ struct PageFixture {
         let pages = PageSite(
             chartLibrary: chartLibrary,
             usesDeviceIDs: usesDeviceIDs,
+            warnings: ["a warning"],
             clock: clock,
             logger: logger,
             account: account

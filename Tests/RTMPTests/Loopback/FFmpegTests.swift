@@ -1,7 +1,6 @@
 import Foundation
 import Media
 import NIOCore
-import NIOSSL
 import RTMP
 import TestSupport
 import Testing
@@ -116,34 +115,10 @@ struct FFmpegTests {
 
     @Test("accepts an RTMPS publish from ffmpeg", .enabled(if: TestProcess.exists("openssl")))
     func publishSecurely() async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "footlight-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let key = directory.appending(path: "key.pem").path
-        let certificate = directory.appending(path: "certificate.pem").path
-        let made = try TestProcess(
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            "rsa:2048",
-            "-nodes",
-            "-days",
-            "2",
-            "-subj",
-            "/CN=localhost",
-            "-keyout",
-            key,
-            "-out",
-            certificate
-        ).finish()
-        try #require(made.status == 0)
-        let tls = try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
-                privateKey: .privateKey(NIOSSLPrivateKey(file: key, format: .pem))
-            )
-        )
+        let folder = try TemporaryFolder("rtmps")
+        let certificates = try await TestCertificates(in: folder.path)
+        try await certificates.issue("server", for: "localhost")
+        let tls = try certificates.context(of: "server")
         let relay = RelayDelegate(refusal: .publishBadName("No such key."))
         try await withServer(relay, tls: tls) { server, _ in
             let encoder = try TestProcess(

@@ -1,9 +1,8 @@
-import Foundation
 import Media
 import NIOCore
 import NIOPosix
-import NIOSSL
 import RTMP
+import TestSupport
 import Testing
 
 @Suite("RTMP publish connection", .serialized)
@@ -98,40 +97,15 @@ struct PublisherTests {
 
     @Test("accepts a self-signed RTMPS certificate only if it is configured as trusted")
     func secure() async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "footlight-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let (key, certificate) = (directory.path + "/key.pem", directory.path + "/certificate.pem")
-        let made = try TestProcess(
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            "rsa:2048",
-            "-nodes",
-            "-days",
-            "2",
-            "-subj",
-            "/CN=localhost",
-            "-addext",
-            "subjectAltName=IP:127.0.0.1",
-            "-keyout",
-            key,
-            "-out",
-            certificate
-        ).finish()
-        try #require(made.status == 0)
-        let tls = try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
-                privateKey: .privateKey(NIOSSLPrivateKey(file: key, format: .pem))
-            )
-        )
+        let folder = try TemporaryFolder("rtmps")
+        let certificates = try await TestCertificates(in: folder.path)
+        try await certificates.selfSigned("server", for: "localhost")
+        let tls = try certificates.context(of: "server")
         let relay = RelayDelegate()
         try await withServer(relay, tls: tls) { server, group in
             let packets = media(20)
             let source = QueuedPacketSource(packets)
-            let trust = RTMPTrustRoots.certificates(path: certificate)
+            let trust = RTMPTrustRoots.certificates(path: certificates.path("server.pem"))
             let connection = connect(to: server.port, source, scheme: "rtmps", trust: trust, group: group)
             let received = await relay.packets.wait { $0.count == 20 }
             #expect(received.map(\.bytes) == packets.map(\.bytes))

@@ -4,6 +4,7 @@ import NIOPosix
 import NIOSSL
 import RTMP
 import Synchronization
+import TestSupport
 
 /// A server delegate that plays published media to all players.
 ///
@@ -136,13 +137,14 @@ func withServer(
     _ body: (RTMPServer, MultiThreadedEventLoopGroup) async throws -> Void
 ) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let secure: (@Sendable () -> NIOSSLContext)? = if let tls { { tls } } else { nil }
     let server = try await RTMPServer.start(
         host: "127.0.0.1",
         port: 0,
         group: group,
         delegate: delegate,
         limits: limits,
-        tls: tls
+        tls: secure
     )
     do {
         try await body(server, group)
@@ -186,5 +188,17 @@ final class QueuedPacketSource: RTMPPublishSource {
 
     func publishingEnded(_ end: RTMPPublishEnd) {
         ends.append(end)
+    }
+}
+
+extension TestCertificates {
+    /// Returns the TLS context of a server with the certificate.
+    func context(of name: String) throws -> NIOSSLContext {
+        try NIOSSLContext(
+            configuration: .makeServerConfiguration(
+                certificateChain: NIOSSLCertificate.fromPEMFile(path("\(name).pem")).map { .certificate($0) },
+                privateKey: .privateKey(NIOSSLPrivateKey(file: path("\(name).key"), format: .pem))
+            )
+        )
     }
 }

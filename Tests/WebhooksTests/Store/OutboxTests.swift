@@ -2,6 +2,7 @@ import FootlightModel
 import FootlightTesting
 import Foundation
 import GRDB
+import OutboundHTTP
 import Stage
 import TestSupport
 import Testing
@@ -87,7 +88,7 @@ struct OutboxTests {
             change.room = .some(nil)
             change.isEnabled = false
             let changed = try await dispatcher.change(second.id, change)
-            #expect(changed.address.host == "b.example" && changed.filter == EventFilter(types: ["room.*"]))
+            #expect(changed.address.target.host == "b.example" && changed.filter == EventFilter(types: ["room.*"]))
             #expect(changed.disabled == .byOperator && changed.text == "billing" && changed.secret == second.secret)
             dispatcher.post(1...1)
             #expect(try await eventually { dispatcher.status.pending == 1 })

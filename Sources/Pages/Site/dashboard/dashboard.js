@@ -1,6 +1,6 @@
 // The dashboard: who is logged in, and which view is shown.
 
-import { setText, show } from '../shared/element.js';
+import { h, setText, show } from '../shared/element.js';
 import { ask, onLoggedOut } from './api.js';
 import { loginView } from './login-view.js';
 import { overviewView } from './overview-view.js';
@@ -44,7 +44,9 @@ function route() {
 function enter(next) {
   user = next;
   show(find('top'), true);
-  setText(find('who'), user.may_command ? user.identity : `${user.identity}, looking on`);
+  setText(find('who'), user.may_command ? user.identity : `${user.identity}, read-only`);
+  find('warnings').replaceChildren(...user.warnings.map((text) => h('p', { class: 'notice' }, text)));
+  show(find('warnings'), user.warnings.length > 0);
   route();
 }
 
@@ -53,6 +55,7 @@ function leave() {
   user = null;
   isWell = null;
   show(find('top'), false);
+  show(find('warnings'), false);
   const login = loginView(enter);
   present(login, 'Log in · Footlight');
   login.focus();

@@ -31,7 +31,7 @@ export function loginView(onLogin) {
   const form = h('form', { class: 'card login', on: { submit } },
     h('img', { src: '/site/footlight.svg', alt: '', width: 52, height: 52 }),
     h('h1', {}, 'Footlight'),
-    // Keepers of passwords want a name beside one.
+    // Password managers expect a user name.
     h('input', { type: 'text', name: 'username', value: 'operator', autocomplete: 'username', hidden: true }),
     h('label', { for: 'token' }, 'Operator token'),
     token,
