@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timex.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -61,6 +63,12 @@ enum { FOOTLIGHT_READ = 0, FOOTLIGHT_WRITE = 1 };
 
 // O_PATH, which headers name for GNU programs only.
 enum { FOOTLIGHT_PATH = 010000000 };
+
+/// Whether the kernel says that something keeps its clock right, as adjtimex(2) tells.
+static inline bool footlight_clock_is_synchronised(void) {
+    struct timex state = {0};
+    return adjtimex(&state) != TIME_ERROR && !(state.status & STA_UNSYNC);
+}
 
 /// The version of Landlock that the kernel has; 0 for none.
 static inline int footlight_landlock_version(void) {

@@ -7,6 +7,7 @@ import FanOut
 import Foundation
 import Hummingbird
 import Logging
+import MixerProcess
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -33,6 +34,11 @@ public struct GatewayService: Sendable {
         var logger = Logger(label: "footlight")
         logger.logLevel = Logger.Level(rawValue: configuration.logLevel) ?? .info
         self.logger = logger
+    }
+
+    /// Makes the configured format that of all log messages of the process; call it once, before a service is made.
+    public static func useLogFormat(of configuration: GatewayConfiguration) {
+        if configuration.logFormat == JSONLogHandler.format { JSONLogHandler.bootstrap() }
     }
 
     /// Runs until SIGTERM or SIGINT.
@@ -75,6 +81,7 @@ public struct GatewayService: Sendable {
                 metadata: ["mode": "\(String(mode, radix: 8))"]
             )
         }
+        try DataFormat.claim(directory)
         // A file here is a leftover of a terminated process.
         directory.remove(Endpoints.fileName)
         let secrets = try GatewaySecrets(directory)

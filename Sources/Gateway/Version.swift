@@ -1,6 +1,7 @@
 /// The version of Footlight.
-enum Version {
-    static let text = "0.1.0"
+public enum Version {
+    /// The number, as in the changelog.
+    public static let text = "0.1.0"
 
     /// The version of the Swift compiler.
     #if compiler(>=6.4)

@@ -8,7 +8,11 @@ import MixerProcess
 @main
 enum EntryPoint {
     static func main() {
-        if CommandLine.arguments.dropFirst().first == MixerArguments.command { MixerConfinement.begin() }
+        if CommandLine.arguments.dropFirst().first == MixerArguments.command {
+            let environment = ProcessInfo.processInfo.environment
+            if environment[JSONLogHandler.variable] == JSONLogHandler.format { JSONLogHandler.bootstrap() }
+            MixerConfinement.begin()
+        }
         Task {
             await Footlight.main()
             exit(0)
@@ -22,7 +26,11 @@ struct Footlight: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "footlight",
         abstract: "A live-stream broadcast gateway: hosts in, one mixed program out, an audience counted exactly.",
-        subcommands: [Serve.self, Demo.self, Join.self, Token.self, CheckConfig.self, RotateKey.self, Mixer.self]
+        version: Version.text,
+        subcommands: [
+            Serve.self, Demo.self, Join.self, Token.self, CheckConfig.self, DoctorCommand.self, BackupCommand.self,
+            RestoreCommand.self, RotateKey.self, Mixer.self,
+        ]
     )
 }
 
@@ -33,7 +41,9 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         CrashTrace.prepare()
-        try await GatewayService(try await options.load()).runUntilSignalled()
+        let configuration = try await options.load()
+        GatewayService.useLogFormat(of: configuration)
+        try await GatewayService(configuration).runUntilSignalled()
     }
 }
 
@@ -66,13 +76,39 @@ struct CheckConfig: AsyncParsableCommand {
     @Flag(help: "Print the table of all settings, as the documents have it, instead.")
     var reference = false
 
+    @Flag(help: "Print a configuration file with the settings in effect, each with a comment, instead.")
+    var template = false
+
     @OptionGroup var options: GatewayOptions
 
     func run() async throws {
         guard !reference else { return print(GatewayConfiguration.reference, terminator: "") }
         let configuration = try await options.load()
+        guard !template else { return print(configuration.template, terminator: "") }
         try configuration.requireKnownKeys()
         for line in configuration.lines { print(line) }
+    }
+}
+
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Check what this machine, these settings and this data folder lack for a show.",
+        discussion: "Changes nothing. The exit status is 1 if there is a problem; warnings do not count."
+    )
+
+    @Option(help: "The name by which clients reach the gateway, which the certificate must have.")
+    var name: String?
+
+    @Option(help: "The address of an RTMP server that must be reachable, such as rtmps://live.example/app; repeatable.")
+    var output: [String] = []
+
+    @OptionGroup var options: GatewayOptions
+
+    func run() async throws {
+        let findings = await Doctor(try await options.load(), name: name, outputs: output).run()
+        for finding in findings { print(finding) }
+        if findings.contains(where: { $0.level == .problem }) { throw ExitCode.failure }
     }
 }
 

@@ -27,6 +27,16 @@ public final class MediaConnection {
     private let number = UInt64.random(in: .min ... .max)
     private var slot: ClientSlot?
     private var peer: String?
+    /// The bytes of responses that are not written to the socket yet.
+    private var pendingBytes = 0
+    /// What to call when `isFull` becomes false, by the handler whose requests wait.
+    private var waiting: [ObjectIdentifier: () -> Void] = [:]
+
+    /// The pending bytes from which on no further request is answered.
+    ///
+    /// Plain responses share their bytes; TLS makes a copy for each connection, and HTTP/2 allows many responses at once
+    /// to a client that reads none.
+    private static let largestPending = 2 << 20
 
     /// Creates the state of a new connection.
     ///
@@ -48,6 +58,32 @@ public final class MediaConnection {
         if peer == nil { peer = context.channel.remoteAddress?.ipAddress }
         return peer
     }
+
+    // MARK: Pending responses
+
+    /// Whether the client must read before another request is answered.
+    var isFull: Bool { pendingBytes >= Self.largestPending }
+
+    /// Records the start of a response.
+    func began(_ bytes: Int) {
+        pendingBytes += bytes
+    }
+
+    /// Records that a response was written, or that it cannot be.
+    func completed(_ bytes: Int) {
+        pendingBytes -= bytes
+        guard !isFull, !waiting.isEmpty else { return }
+        let calls = waiting.values
+        waiting = [:]
+        for call in calls { call() }
+    }
+
+    /// Calls a closure when `isFull` becomes false; nil removes that of the handler.
+    func whenNotFull(_ handler: ObjectIdentifier, _ call: (() -> Void)?) {
+        waiting[handler] = call
+    }
+
+    // MARK: Slot
 
     /// Releases the slot: a proxy on this machine opens connections for many clients.
     func leaveSlot() {

@@ -115,7 +115,10 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     }
 
     /// Whether a response must be written before the next request may be handled.
-    private var mustQueue: Bool { waiting != nil || isIdentifying || (forwardedRequests > 0 && !isForwarding) }
+    private var mustQueue: Bool {
+        if waiting != nil || isIdentifying || (forwardedRequests > 0 && !isForwarding) { return true }
+        return connection.isFull && current == nil && !isForwarding
+    }
 
     private func handlePipelined(context: ChannelHandlerContext) {
         while !mustQueue, !isClosing, let part = pipelined.popFirst() {
@@ -132,6 +135,12 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             return
         }
         pipelined.append(part)
+        guard connection.isFull else { return }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        connection.whenNotFull(ObjectIdentifier(self)) {
+            let (handler, context) = bound.value
+            handler.handlePipelined(context: context)
+        }
     }
 
     private func handle(_ part: HTTPRequestPart, context: ChannelHandlerContext) {
@@ -367,7 +376,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             let bytes = response.body.byteCount
             recordDelivery(response, bytes: bytes, for: media)
             service.feeds.budget.sent.add(UInt64(bytes), by: .hls)
-            write(closing: closing, context: context) { end in
+            write(bytes, closing: closing, context: context) { end in
                 requestLimit.writeEncoded(head: head, response.body, promise: end)
             }
             return
@@ -427,23 +436,25 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         var head = head
         head.headerFields[.date] = service.dates.text
         if closing { head.headerFields[.connection] = "close" }
-        if head.status.kind == .successful { service.feeds.budget.sent.add(UInt64(body.byteCount), by: .hls) }
-        write(closing: closing, context: context) { end in
+        let bytes = body.byteCount
+        if head.status.kind == .successful { service.feeds.budget.sent.add(UInt64(bytes), by: .hls) }
+        write(bytes, closing: closing, context: context) { end in
             context.write(wrapOutboundOut(.head(head)), promise: nil)
             for buffer in body { context.write(wrapOutboundOut(.body(buffer)), promise: nil) }
             context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
         }
     }
 
-    /// Counts a response as pending until the promise that `body` receives is completed.
+    /// Counts a response of `bytes` as pending until the promise that `body` receives is completed.
     private func write(
+        _ bytes: Int,
         closing: Bool,
         context: ChannelHandlerContext,
         _ body: (_ end: EventLoopPromise<Void>) -> Void
     ) {
         isClosing = closing
         let end = context.eventLoop.makePromise(of: Void.self)
-        trackPendingWrite(end.futureResult)
+        trackPendingWrite(of: bytes, end.futureResult)
         if closing { end.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) } }
         body(end)
         // A stream of HTTP/2 ends with its response, so that few need a timer.
@@ -453,10 +464,12 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     }
 
     /// Counts a response as pending until `end`.
-    private func trackPendingWrite(_ end: EventLoopFuture<Void>) {
+    private func trackPendingWrite(of bytes: Int, _ end: EventLoopFuture<Void>) {
         pendingWrites += 1
+        connection.began(bytes)
         end.assumeIsolated().whenComplete { _ in
             self.pendingWrites -= 1
+            self.connection.completed(bytes)
             self.lastActivity = .now()
             if self.pendingWrites == 0 { self.forwardQuiesceEvent() }
         }
@@ -508,6 +521,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         idleCheck = nil
         quiesceContext = nil
         requestLimit = nil
+        connection.whenNotFull(ObjectIdentifier(self), nil)
         endWait()
     }
 

@@ -1,5 +1,6 @@
 import FanOut
 import Media
+import MixerProcess
 import Recording
 public import Stage
 import Persistence
@@ -170,10 +171,13 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var threads = 0
     /// `log.level`: trace, debug, info, notice, warning, error or critical.
     public var logLevel = "info"
+    /// `log.format`: `text`, or `json` for one JSON object per line.
+    public var logFormat = "text"
 
     /// The keys of the configuration file that no setting uses, sorted.
     public var unknownKeys: [String] = []
 
+    static let logFormats = ["text", JSONLogHandler.format]
     static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
 
     /// The defaults.

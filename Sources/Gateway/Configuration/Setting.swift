@@ -441,6 +441,12 @@ struct Setting: Sendable {
             among: GatewayConfiguration.logLevels,
             "The lowest severity of messages that are logged."
         ),
+        .word(
+            "log.format",
+            \.logFormat,
+            among: GatewayConfiguration.logFormats,
+            "The form of log messages: lines of text, or one JSON object per line."
+        ),
     ]
 }
 
@@ -455,5 +461,93 @@ extension GatewayConfiguration {
             "| `\(setting.key)` | \(setting.values) | \(setting.defaultText) | \(setting.summary) |"
         }
         return (head + rows).joined(separator: "\n") + "\n"
+    }
+}
+
+extension GatewayConfiguration {
+    /// A configuration file in YAML with every setting: what it does, its values, and its value here.
+    ///
+    /// A setting without a value is commented out, as is a section that has no other.
+    public var template: String {
+        var root = TemplateSection()
+        for setting in Setting.all {
+            root.insert(
+                setting,
+                path: setting.key.split(separator: ".").map(String.init)[...],
+                text: setting.text(self)
+            )
+        }
+        let head = """
+            # The settings of Footlight. Each is also an environment variable: FOOTLIGHT_RTMP_PORT is rtmp.port.
+            # After a change: footlight check-config --config FILE, and restart the gateway.
+
+            """
+        return head + root.lines(indent: "").joined(separator: "\n") + "\n"
+    }
+}
+
+/// A level of a configuration file.
+private struct TemplateSection {
+    private enum Entry {
+        case setting(Setting, text: String)
+        case section(TemplateSection)
+    }
+
+    private static let unset: Set = ["none", "off", "as the machine has", "***"]
+
+    /// Whether a text stands for no value, or for one that is not shown.
+    private static func isUnset(_ text: String, _ setting: Setting) -> Bool {
+        unset.contains(text) && !setting.values.contains(text)
+    }
+
+    private var entries: [(name: String, entry: Entry)] = []
+
+    mutating func insert(_ setting: Setting, path: ArraySlice<String>, text: String) {
+        guard let name = path.first else { return }
+        if path.count == 1 {
+            entries.append((name, .setting(setting, text: text)))
+            return
+        }
+        let index = entries.firstIndex { $0.name == name } ?? entries.endIndex
+        if index == entries.endIndex { entries.append((name, .section(TemplateSection()))) }
+        guard case .section(var section) = entries[index].entry else { return }
+        section.insert(setting, path: path.dropFirst(), text: text)
+        entries[index].entry = .section(section)
+    }
+
+    /// Whether a value is in effect that a file could state.
+    private var hasValue: Bool {
+        entries.contains { _, entry in
+            switch entry {
+            case .setting(let setting, let text): !Self.isUnset(text, setting)
+            case .section(let section): section.hasValue
+            }
+        }
+    }
+
+    func lines(indent: String) -> [String] {
+        entries.flatMap { name, entry -> [String] in
+            switch entry {
+            case .setting(let setting, let text):
+                let isUnset = Self.isUnset(text, setting)
+                return [
+                    "\(indent)# \(setting.summary)", "\(indent)# Values: \(setting.values).",
+                    isUnset ? "\(indent)#\(name):" : "\(indent)\(name): \(Self.yaml(text, setting))",
+                ]
+            case .section(let section):
+                let inner = section.lines(indent: indent + "  ")
+                return ["", section.hasValue ? "\(indent)\(name):" : "\(indent)#\(name):"] + inner
+            }
+        }
+    }
+
+    /// Returns a value as `check-config` prints it in YAML.
+    private static func yaml(_ text: String, _ setting: Setting) -> String {
+        if setting.values.hasPrefix("a list of ") || setting.values == "origins" || setting.values.contains("networks")
+        {
+            return "[\(text)]"
+        }
+        let isPlain = Int(text) != nil || text == "true" || text == "false"
+        return isPlain ? text : "\"\(text)\""
     }
 }

@@ -38,6 +38,14 @@ public struct DataDirectory: Sendable {
         }
     }
 
+    /// Returns the disk space available to this process in a folder; nil if unknown.
+    static func freeBytes(at path: String) -> UInt64? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        let (bytes, isMore) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return isMore ? .max : bytes
+    }
+
     // MARK: Time
 
     private static let queue = DispatchQueue(label: "footlight.files", qos: .utility)
@@ -268,7 +276,8 @@ final class DataDirectoryLock: Sendable {
         close(file)
     }
 
-    private static func holder(_ file: Int32) -> Holder? {
+    /// Returns the holder that is written in an open lock file; nil if it cannot be read.
+    static func holder(_ file: Int32) -> Holder? {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = pread(file, &bytes, bytes.count, 0)
         guard count > 0 else { return nil }

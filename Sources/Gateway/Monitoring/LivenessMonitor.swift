@@ -143,7 +143,7 @@ extension LivenessMonitor.Part {
             },
             Self(name: "disk", reason: .disk) { answer in
                 queue.async {
-                    let free = directory.freeBytes ?? .max
+                    let free = DataDirectory.freeBytes(at: directory.path) ?? .max
                     let isShort = free < LivenessMonitor.minimumFreeBytes
                     answer(isShort ? "only \(free >> 20) MiB are free" : nil)
                 }
@@ -159,16 +159,6 @@ extension LivenessMonitor.Part {
             let others = rooms.count == 1 ? "" : " and of \(rooms.count - 1) more"
             answer("the mixer of room \(first)\(others) fails again and again")
         }
-    }
-}
-
-extension DataDirectory {
-    /// The disk space available to this process in the folder; nil if unknown.
-    fileprivate var freeBytes: UInt64? {
-        var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return nil }
-        let (bytes, isMore) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-        return isMore ? .max : bytes
     }
 }
 

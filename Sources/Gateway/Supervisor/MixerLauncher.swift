@@ -42,6 +42,7 @@ struct MixerLauncher: Sendable {
                 MixerEnvironment.token: token,
                 MixerEnvironment.confinement: configuration.mixerConfinement,
                 MixerEnvironment.memory: "\(memory)",
+                JSONLogHandler.variable: configuration.logFormat,
             ],
             markers: "\(configuration.dataDirectory)/mixer-\(room).marks",
             broker: try broker(for: room, host: host, ports: [rtmp, http])

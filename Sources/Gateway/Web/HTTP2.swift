@@ -9,8 +9,8 @@ import RTMP
 
 /// The settings of HTTP/2 connections (RFC 9113).
 enum HTTP2 {
-    /// The most requests of a connection at a time.
-    static let maximumStreams = 100
+    /// The most requests of a connection at a time; a browser that loads the dashboard makes about forty.
+    static let maximumStreams = 64
     /// The most PING, SETTINGS and PRIORITY frames within half a minute; browsers send a PRIORITY frame for many requests.
     static let maximumControlFrames = 2_000
     /// The time in which the requests of a connection may end when the gateway stops.

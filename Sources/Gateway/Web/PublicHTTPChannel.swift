@@ -113,10 +113,12 @@ struct PublicHTTPChannel: ServerChildChannel, HTTPChannelHandler {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(NIOSSLServerHandler(context: tls), name: HTTPTransport.tlsHandlerName)
         try pipeline.addHandler(negotiation)
+        try pipeline.addHandler(HandshakeQuiesceHandler(), name: HandshakeQuiesceHandler.name)
         // Until then no handler of HTTP has a timeout.
         let timeout = channel.eventLoop.scheduleTask(in: service.limits.header) { channel.close(promise: nil) }
         let negotiated = negotiation.protocolNegotiationResult
         negotiated.whenComplete { _ in timeout.cancel() }
+        negotiated.whenSuccess { _ in channel.pipeline.removeHandler(name: HandshakeQuiesceHandler.name, promise: nil) }
         negotiated.whenFailure { _ in channel.close(promise: nil) }
         return negotiated.flatMap { $0 }
     }
@@ -138,6 +140,18 @@ struct PublicHTTPChannel: ServerChildChannel, HTTPChannelHandler {
         } onCancel: {
             connection.channel.close(promise: nil)
         }
+    }
+}
+
+/// Closes a connection whose handshake is under way when the listener shuts down.
+private final class HandshakeQuiesceHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = Any
+
+    static let name = "handshake"
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent { context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
     }
 }
 

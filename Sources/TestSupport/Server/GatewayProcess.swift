@@ -69,6 +69,7 @@ public final class GatewayProcess: Sendable {
     ///   - command: The `footlight` subcommand; `demo` listens as well.
     ///   - arguments: Further arguments, which override earlier ones.
     ///   - environment: Variables in addition to those of this process and the default settings.
+    ///   - dataFolder: An existing data folder; a new temporary one if nil.
     ///   - binary: The program; the one beside the running test bundle if nil.
     ///   - descriptors: The descriptor limit; that of this process if nil.
     ///   - sockets: Listening sockets for the RTMP, HTTP and admin ports; the gateway opens its own if nil.
@@ -78,6 +79,7 @@ public final class GatewayProcess: Sendable {
         command: String = "serve",
         arguments: [String] = [],
         environment: [String: String] = [:],
+        dataFolder: String? = nil,
         binary: String? = nil,
         descriptors: Int? = nil,
         sockets: ListeningSockets? = nil,
@@ -85,13 +87,13 @@ public final class GatewayProcess: Sendable {
     ) async throws {
         self.sockets = sockets
         folder = try TemporaryFolder("gateway")
-        dataFolder = folder.file("data")
+        self.dataFolder = dataFolder ?? folder.file("data")
         self.command = command
         self.arguments = arguments
         self.environment = environment
         limiter = descriptors.map { ["prlimit", "--nofile=\($0):\($0)"] } ?? []
         self.binary = try binary ?? GatewayProcess.findBinary()
-        try FileManager.default.createDirectory(atPath: dataFolder, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: self.dataFolder, withIntermediateDirectories: true)
         try await start(within: deadline)
     }
 

@@ -43,7 +43,36 @@ struct GatewayConfigurationTests {
         // `footlight check-config --reference` prints the table.
         #expect(try String(contentsOf: article, encoding: .utf8).hasSuffix("\n" + GatewayConfiguration.reference))
         let keys = GatewayConfiguration().lines.map { $0.prefix { $0 != ":" } }
-        #expect(Set(keys).count == keys.count && keys.count == 66)
+        #expect(Set(keys).count == keys.count && keys.count == 67)
+    }
+
+    @Test("a configuration file made of the settings in effect has the same effect, and every setting")
+    func template() async throws {
+        var configuration = GatewayConfiguration()
+        configuration.host = "0.0.0.0"
+        configuration.trustedProxies = ["10.0.0.1", "fd00::/8"]
+        configuration.webhookThresholds = [5, 50]
+        configuration.mixerConfinement = "off"
+        configuration.httpsPort = 8443
+        configuration.callSettings.cameraPosition = .back
+        configuration.retiredKeys = "/srv/retired"
+        let file = try folder.write(configuration.template, to: "template.yaml")
+        // What is secret or without a value is commented out.
+        configuration.tlsCertificate = "c.pem"
+        configuration.tlsKey = "k.pem"
+        let given = ["tls.certificate": "c.pem", "tls.key": "k.pem"]
+        var read = try await GatewayConfiguration(commandLine: given, file: file)
+        #expect(read.unknownKeys.isEmpty)
+        // What is unset in the defaults is stated by the file.
+        read.callSettings.isAudioOn = configuration.callSettings.isAudioOn
+        read.callSettings.isVideoOn = configuration.callSettings.isVideoOn
+        read.callSettings.isSpeakerOn = configuration.callSettings.isSpeakerOn
+        read.callSettings.isAudioOutputOn = configuration.callSettings.isAudioOutputOn
+        #expect(read == configuration)
+        for line in GatewayConfiguration().lines {
+            let name = try #require(line.prefix { $0 != ":" }.split(separator: ".").last)
+            #expect(configuration.template.contains("\(name):"), "\(line)")
+        }
     }
 
     @Test("a command's own defaults apply only where nothing is configured")

@@ -59,7 +59,7 @@ struct EncryptedPortsTests {
 
     // MARK: Protocols
 
-    @Test("serves API, pages, HLS and HTTP-FLV by HTTP/1.1 and HTTP/2 over TLS 1.2 and 1.3, and nothing older")
+    @Test("serves API, events, pages, HLS and HTTP-FLV by HTTP/1.1 and HTTP/2 over TLS 1.2 and 1.3, and nothing older")
     func protocols() async throws {
         let (stage, publisher) = try await onAir("sealed")
         defer { publisher.end() }
@@ -75,6 +75,13 @@ struct EncryptedPortsTests {
             #expect(room["playback"]["hls_url"].string == "\(site)/live/sealed/index.m3u8")
             let rtmps = try #require(stage.gateway.endpoints.rtmpsPort)
             #expect(room["playback"]["rtmp_url"].string == "rtmps://localhost:\(rtmps)/live/sealed")
+
+            let events = try ChildProcess(
+                ["curl", "-sSN", option, "--cacert", certificates.authority, "-H", token]
+                    + ["\(site)/v1/rooms/sealed/events"]
+            )
+            #expect(try await eventually(within: .seconds(10)) { events.standardOutput.contains("\ndata: ") })
+            events.end()
 
             let file = folder.file("program\(version).flv")
             let player = try ChildProcess(
