@@ -5,11 +5,13 @@ import random
 import re
 import signal
 import socket
+import ssl
 import struct
 import subprocess
 import tempfile
 import threading
 import time
+import urllib.parse
 
 from gateway import HOST, Gateway
 from players import Audience, command, message, play_messages, rtmp_connect  # noqa: F401
@@ -271,6 +273,95 @@ def slow_clients(gateway):
             connection.close()
     show.end()
     return figures, len(gone) == len(kinds)
+
+
+@attack(
+    "segments asked for on all streams of HTTP/2 connections that are never read", secure=True,
+    environment={"FOOTLIGHT_LIMITS_REQUESTS": "0"},
+)
+def unread_streams(gateway):
+    show = Show(gateway)
+    segment = newest_segment(gateway, "one")
+    before, connections = gateway.resident(), []
+    for _ in range(40):
+        connection = connect_http2(gateway.ports["https"])
+        # Ids of clients are odd.
+        connection.sendall(b"".join(http2_get(stream, segment) for stream in range(1, 121, 2)))
+        connections.append(connection)
+    # The system gives a client up that takes nothing for fifteen seconds.
+    time.sleep(8)
+    grown = gateway.resident() - before
+    answered = read_for(connections[0], 5)
+    figures = {
+        "memory MiB": [before, before + grown], "segment": segment, "answers of one MiB": answered, "gaps s": show.gaps(),
+        "alive": gateway.is_alive,
+    }
+    for connection in connections:
+        connection.close()
+    show.end()
+    # Two MiB of each connection may wait; all answers that one gets when it reads are several times as much.
+    return figures, gateway.is_alive and answered > 2 and grown < 40 * min(answered, 4)
+
+
+def read_for(connection, seconds):
+    """Reads what comes within some seconds; returns the MiB."""
+    received, end = 0, time.monotonic() + seconds
+    connection.settimeout(1)
+    try:
+        while time.monotonic() < end:
+            received += len(connection.recv(1 << 16))
+    except OSError:
+        pass
+    return round(received / (1 << 20), 1)
+
+
+def newest_segment(gateway, room):
+    """The path of the newest whole segment of a room."""
+    path = f"/live/{room}/index.m3u8"
+    # The media playlist of the multivariant one, and its last segment.
+    for position in (0, -1):
+        playlist = gateway.request("GET", path, token=None)[1].decode()
+        path = urllib.parse.urljoin(path, [line for line in playlist.splitlines() if line and line[0] != "#"][position])
+    return path
+
+
+def http2_frame(kind, flags, stream, payload=b""):
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+def http2_get(stream, path):
+    """The HEADERS frame of a request, with literals of HPACK (RFC 7541)."""
+    def text(index, value):
+        length, number = len(value), b""
+        if length < 127:
+            number = bytes([length])
+        else:
+            number, length = bytes([127]), length - 127
+            while length >= 128:
+                number, length = number + bytes([length % 128 + 128]), length // 128
+            number += bytes([length])
+        return bytes([index]) + number + value.encode()
+    # :method GET, :scheme https, :path, :authority; the end of the header and of the request.
+    return http2_frame(1, 0x5, stream, b"\x82\x87" + text(4, path) + text(1, "localhost"))
+
+
+def connect_http2(port):
+    """Connects by HTTP/2 with windows of two GiB, so that only TCP slows the answers down."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])
+    plain = socket.socket()
+    plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    plain.bind((ATTACKER, 0))
+    plain.settimeout(5)
+    plain.connect((HOST, port))
+    connection = context.wrap_socket(plain, server_hostname="localhost")
+    window = struct.pack(">HI", 4, (1 << 31) - 1)
+    connection.sendall(
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + http2_frame(4, 0, 0, window)
+        + http2_frame(8, 0, 0, struct.pack(">I", (1 << 31) - 1 - 65535))
+    )
+    return connection
 
 
 @attack("blocking playlist requests, made-up ids and requests from far ahead, thousands at once")

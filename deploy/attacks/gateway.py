@@ -33,10 +33,23 @@ def make_clip(folder):
     return clip
 
 
+def make_certificate(folder):
+    """Makes a certificate that vouches for itself; returns the settings of a gateway that uses it for HTTPS."""
+    certificate, key = os.path.join(folder, "certificate.pem"), os.path.join(folder, "key.pem")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
+         "/CN=localhost", "-days", "2", "-keyout", key, "-out", certificate],
+        check=True, capture_output=True,
+    )
+    return {
+        "FOOTLIGHT_HTTPS_PORT": "0", "FOOTLIGHT_TLS_CERTIFICATE": certificate, "FOOTLIGHT_TLS_KEY": key,
+    }
+
+
 class Gateway:
     """A `footlight serve` on free ports, with a data folder and a log of its own."""
 
-    def __init__(self, program, environment=None, descriptors=None):
+    def __init__(self, program, environment=None, descriptors=None, secure=False):
         self.program = program
         self.environment = dict(environment or {})
         self.descriptors = descriptors
@@ -44,6 +57,8 @@ class Gateway:
         self.data = os.path.join(self.folder, "data")
         self.log = os.path.join(self.folder, "log")
         self.clip = make_clip(self.folder)
+        if secure:
+            self.environment.update(make_certificate(self.folder))
         self.hosts = []
         self.process = None
         self.ports = {}
@@ -72,7 +87,8 @@ class Gateway:
                 with open(os.path.join(self.data, "endpoints.json")) as file:
                     endpoints = json.load(file)
                 if endpoints["pid"] == self.process.pid:
-                    self.ports = {name: endpoints[f"{name}_port"] for name in ("rtmp", "http", "admin")}
+                    names = ("rtmp", "http", "admin", "https")
+                    self.ports = {name: endpoints[f"{name}_port"] for name in names if f"{name}_port" in endpoints}
                     with open(os.path.join(self.data, "operator.token")) as file:
                         self.token = file.read().strip()
                     if self.request("GET", "/readyz", token=None)[0] == 200:

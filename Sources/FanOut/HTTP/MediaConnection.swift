@@ -13,8 +13,6 @@ public enum HTTPTransport: Sendable {
 
     /// The name of the TLS handler in the pipeline of a connection.
     public static let tlsHandlerName = "tls"
-
-    var isSecure: Bool { self != .http1 }
 }
 
 /// What the requests of one connection share: its slot among its client's connections, and the viewer that its media

@@ -125,6 +125,17 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             queuedBytes -= part.byteCount
             handle(part, context: context)
         }
+        continueWhenNotFull(context: context)
+    }
+
+    /// Has the queued requests handled once the client has read enough of earlier responses.
+    private func continueWhenNotFull(context: ChannelHandlerContext) {
+        guard connection.isFull, !pipelined.isEmpty else { return }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        connection.whenNotFull(ObjectIdentifier(self)) {
+            let (handler, context) = bound.value
+            handler.handlePipelined(context: context)
+        }
     }
 
     private func enqueue(_ part: HTTPRequestPart, context: ChannelHandlerContext) {
@@ -135,12 +146,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             return
         }
         pipelined.append(part)
-        guard connection.isFull else { return }
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        connection.whenNotFull(ObjectIdentifier(self)) {
-            let (handler, context) = bound.value
-            handler.handlePipelined(context: context)
-        }
+        continueWhenNotFull(context: context)
     }
 
     private func handle(_ part: HTTPRequestPart, context: ChannelHandlerContext) {

@@ -23,6 +23,8 @@ struct GatewayWeb: Sendable {
     private let logger: Logger
     private let adminConnections: Int
     private let ports: ListeningPorts
+    /// The pages, whose sessions and limits are those of both public ports.
+    private let pages: PageSite
     /// The routes of the control API.
     let routes: ControlRoutes
 
@@ -52,6 +54,7 @@ struct GatewayWeb: Sendable {
         self.gate = gate
         self.adminConnections = adminConnections
         self.ports = ports
+        pages = Self.makePages(of: pipeline, configuration, logger: logger)
         let streams = ClientLimiter(limit: configuration.clientStreams == 0 ? nil : configuration.clientStreams)
         let snapshots = ClientLimiter(limit: Self.snapshotsPerClient)
         let metrics = GatewayMetrics(
@@ -261,10 +264,13 @@ struct GatewayWeb: Sendable {
         )
     }
 
-    /// The dashboard for operators, and the public watch page.
-    private var pages: PageSite {
-        let pipeline = pipeline
-        return PageSite(
+    /// Makes the dashboard for operators, and the public watch page.
+    private static func makePages(
+        of pipeline: Pipeline,
+        _ configuration: GatewayConfiguration,
+        logger: Logger
+    ) -> PageSite {
+        PageSite(
             usesDeviceIDs: configuration.usesDeviceIDs,
             warnings: configuration.warnings,
             logger: logger,
