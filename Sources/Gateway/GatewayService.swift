@@ -59,9 +59,9 @@ public struct GatewayService: Sendable {
         }
         for warning in configuration.warnings { logger.warning("\(warning)") }
         if !configuration.writesCores { ProcessHardening.apply(logger) }
-        let threads = configuration.threads == 0 ? System.coreCount : configuration.threads
+        let threads = configuration.resolvedThreads
         let plan = DescriptorPlan(limit: DescriptorLimit.raise(), threads: threads, configuration: configuration)
-        if plan.viewers < configuration.maximumViewers || plan.hosts < configuration.maximumHosts {
+        if !plan.isEnough(for: configuration) {
             logger.warning(
                 "the limit on open files is too low for the configured viewers and hosts",
                 metadata: [

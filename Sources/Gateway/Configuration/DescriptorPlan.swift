@@ -40,6 +40,11 @@ struct DescriptorPlan: Equatable {
         viewers = min(configuration.desiredViewerConnections, max(1, limit - own - Self.spare - show - waiting - admin))
     }
 
+    /// Whether the configured viewers and hosts can connect.
+    func isEnough(for configuration: GatewayConfiguration) -> Bool {
+        viewers >= configuration.maximumViewers && hosts >= configuration.maximumHosts
+    }
+
     /// The connection gate that all public listeners share.
     var gate: ConnectionGate { ConnectionGate(limit: viewers + waiting + hosts, viewers: viewers) }
 

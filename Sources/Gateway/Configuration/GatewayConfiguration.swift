@@ -1,6 +1,7 @@
 import FanOut
 import Media
 import MixerProcess
+import NIOCore
 import Recording
 public import Stage
 import Persistence
@@ -192,6 +193,9 @@ public struct GatewayConfiguration: Sendable, Equatable {
                 + "Set https.port and rtmps.port, or name the TLS proxy in front in viewership.proxies."
         ]
     }
+
+    /// The number of event loops, with the default resolved.
+    var resolvedThreads: Int { threads == 0 ? System.coreCount : threads }
 
     /// The folder of retired keys, with the default resolved.
     public var resolvedRetiredKeys: String {

@@ -276,8 +276,20 @@ final class DataDirectoryLock: Sendable {
         close(file)
     }
 
-    /// Returns the holder that is written in an open lock file; nil if it cannot be read.
-    static func holder(_ file: Int32) -> Holder? {
+    /// Returns the holder of a folder's lock; nil if the folder is not locked.
+    ///
+    /// Makes no file.
+    ///
+    /// - Parameter directory: The path of the folder.
+    static func holder(of directory: String) -> Holder? {
+        let file = open(directory + "/" + fileName, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        guard flock(file, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
+        return holder(file)
+    }
+
+    private static func holder(_ file: Int32) -> Holder? {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = pread(file, &bytes, bytes.count, 0)
         guard count > 0 else { return nil }

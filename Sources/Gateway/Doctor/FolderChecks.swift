@@ -49,14 +49,4 @@ extension Doctor {
         }
         return findings
     }
-
-    /// The process that uses the data folder; nil if none does.
-    var runningGateway: Int32? {
-        let path = configuration.dataDirectory + "/" + DataDirectoryLock.fileName
-        let file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        guard flock(file, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
-        return DataDirectoryLock.holder(file)?.pid
-    }
 }

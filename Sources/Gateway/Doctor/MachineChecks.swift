@@ -14,10 +14,10 @@ extension Doctor {
     ]
 
     var descriptors: Finding {
-        let threads = configuration.threads == 0 ? System.coreCount : configuration.threads
         let limit = DescriptorLimit.raise()
+        let threads = configuration.resolvedThreads
         let plan = DescriptorPlan(limit: limit, threads: threads, configuration: configuration)
-        guard plan.viewers >= configuration.maximumViewers, plan.hosts >= configuration.maximumHosts else {
+        guard plan.isEnough(for: configuration) else {
             return .warning(
                 "open files",
                 "The limit of \(limit) leaves \(plan.viewers) connections of viewers and \(plan.hosts) of hosts.",
@@ -61,7 +61,10 @@ extension Doctor {
 
     var fonts: Finding {
         let style = TextStyle(size: 32)
-        let missing = Self.scripts.filter { style.extent(of: $0.1).missing > 0 || style.extent(of: $0.1).width == 0 }
+        let missing = Self.scripts.filter { _, letter in
+            let extent = style.extent(of: letter)
+            return extent.missing > 0 || extent.width == 0
+        }
         guard missing.isEmpty else {
             let all = missing.count == Self.scripts.count
             return .warning(

@@ -10,7 +10,7 @@ extension Doctor {
 
     /// Binds each port for a moment; those of a gateway that runs on the data folder are its own.
     var portFindings: [Finding] {
-        if let pid = runningGateway {
+        if let pid = DataDirectoryLock.holder(of: configuration.dataDirectory)?.pid {
             return [.ok("ports", "A gateway runs with this data folder (process \(pid)); its ports are not checked.")]
         }
         let ports = [
