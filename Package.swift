@@ -89,7 +89,7 @@ let package = Package(
                 + nioProducts("NIOCore", "NIOPosix"),
             swiftSettings: strict
         ),
-        .target(name: "HLS", dependencies: ["Media"] + nioProducts("NIOCore"), swiftSettings: strict),
+        .target(name: "HLS", dependencies: ["Media", crypto] + nioProducts("NIOCore"), swiftSettings: strict),
 
         // The program.
         .target(
@@ -126,6 +126,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "Viewership", dependencies: ["Media", "Stage", crypto], swiftSettings: strict),
+        .target(name: "Admission", dependencies: ["Media", "Stage", crypto], swiftSettings: strict),
         .target(
             name: "OutboundHTTP",
             dependencies: [
@@ -142,7 +143,7 @@ let package = Package(
         .target(
             name: "Persistence",
             dependencies: [
-                "Media", "Stage", "Viewership", "Webhooks", "FootlightModel", logging,
+                "Media", "Stage", "Admission", "Viewership", "Webhooks", "FootlightModel", logging,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
@@ -154,7 +155,8 @@ let package = Package(
         .target(
             name: "ControlAPI",
             dependencies: [
-                "Stage", "Assets", "Viewership", "Webhooks", "FootlightModel", logging, metrics, crypto,
+                "Media", "Stage", "Admission", "Assets", "Viewership", "Webhooks", "FootlightModel", logging, metrics,
+                crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "JWTKit", package: "jwt-kit"),
@@ -188,7 +190,8 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "MixerProcess", "Egress", "FanOut", "Viewership",
-                "Recording", "Assets", "OutboundHTTP", "Webhooks", "Persistence", "FootlightModel", "ControlAPI",
+                "Admission", "Recording", "Assets", "OutboundHTTP", "Webhooks", "Persistence", "FootlightModel",
+                "ControlAPI",
                 "Pages",
                 "CSeccomp",
                 logging, metrics,
@@ -284,6 +287,16 @@ let package = Package(
         .tests(of: "Recording", "Media", "Stage", "HLS", "FootlightTesting", "TestSupport", "Logging", "NIOCore"),
         .tests(of: "Viewership", "FootlightTesting", "Media", "Stage", "TestSupport"),
         .tests(
+            of: "Admission",
+            "FootlightTesting",
+            "TestSupport",
+            "Media",
+            "Stage",
+            "Viewership",
+            "Persistence",
+            "Logging"
+        ),
+        .tests(
             of: "Persistence",
             "FootlightTesting",
             "TestSupport",
@@ -315,6 +328,7 @@ let package = Package(
         .tests(
             of: "ControlAPI",
             "Stage",
+            "Admission",
             "Assets",
             "Media",
             "Viewership",

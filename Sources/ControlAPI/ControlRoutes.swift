@@ -1,3 +1,4 @@
+public import Admission
 public import Assets
 public import HTTPTypes
 public import Hummingbird
@@ -38,6 +39,7 @@ public struct ControlRoutes: Sendable {
     ///   - hls: Controls HLS; nil if the gateway offers none.
     ///   - recordings: Records programs; nil if the gateway records none.
     ///   - viewership: Counts viewers.
+    ///   - gate: Decides who may watch.
     ///   - history: The stored viewership; nil if none is stored.
     ///   - logs: Counts viewers from the access logs of CDNs; nil if the gateway accepts none.
     ///   - reporter: Identifies the sender of a player report from the header fields; anonymous by default.
@@ -63,6 +65,7 @@ public struct ControlRoutes: Sendable {
         hls: (any HLSControlling)? = nil,
         recordings: (any RecordingControlling)? = nil,
         viewership: any ViewershipReporting,
+        gate: AudienceGate,
         history: (any AudienceHistory)? = nil,
         logs: (any CDNLogReceiving)? = nil,
         reporter: @escaping @Sendable (_ fields: HTTPFields) -> PlayerRequest = { _ in PlayerRequest() },
@@ -91,6 +94,7 @@ public struct ControlRoutes: Sendable {
             viewership: viewership,
             livestreams: livestreams,
             hls: hls,
+            gate: gate,
             gatewayAddresses: addresses
         )
         let access = EventStreamAccess(limiter: clientStreams, client: client, revocations: tokens.revocations)
@@ -99,7 +103,8 @@ public struct ControlRoutes: Sendable {
         webhookEvents = WebhookEventBuilder(directory: directory, answers: answers)
         self.viewership = ViewershipRoutes(rooms: rooms, viewership: viewership, history: history, access: access)
         features = [
-            RoomRoutes(rooms: rooms, answers: answers, autoStarts: autoStarts),
+            RoomRoutes(rooms: rooms, answers: answers, autoStarts: autoStarts, gate: gate),
+            AudienceAccessRoutes(rooms: rooms, answers: answers, gate: gate, viewer: reporter),
             LayoutRoutes(rooms: rooms),
             AudioRoutes(rooms: rooms),
             AssetRoutes(rooms: rooms, assets: assets),
@@ -126,6 +131,7 @@ public struct ControlRoutes: Sendable {
                 rooms: rooms,
                 tokens: tokens,
                 snapshots: snapshots,
+                gate: gate,
                 client: client,
                 clientSnapshots: clientSnapshots
             ),

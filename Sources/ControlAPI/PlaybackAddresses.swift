@@ -13,8 +13,10 @@ public struct PlaybackAddresses: Sendable, Hashable {
     public var httpsPort: Int?
     /// The RTMPS port; nil if there is none.
     public var rtmpsPort: Int?
-    /// Whether the client came by HTTPS.
+    /// Whether the client came by HTTPS to the gateway itself.
     private var isSecure = false
+    /// The host and port of a proxy to which the client came by HTTPS; nil if there is none.
+    private var secureProxy: String?
 
     /// Creates addresses from the bound host and ports.
     public init(host: String, httpPort: Int, rtmpPort: Int, httpsPort: Int? = nil, rtmpsPort: Int? = nil) {
@@ -28,12 +30,19 @@ public struct PlaybackAddresses: Sendable, Hashable {
     /// Returns the addresses for a client.
     ///
     /// - Parameters:
-    ///   - name: The host by which it reached the gateway; nil if it named none.
+    ///   - authority: The `Host` of its request; nil if it named none.
     ///   - isSecure: Whether it came by HTTPS to the gateway itself.
-    func reached(by name: String?, isSecure: Bool) -> PlaybackAddresses {
+    ///   - isSecureProxy: Whether it came by HTTPS to a proxy in front, which passed its `Host` on. URLs of HTTP then
+    ///     have the proxy's port, and those of RTMP the gateway's.
+    func reached(by authority: String?, isSecure: Bool, isSecureProxy: Bool = false) -> PlaybackAddresses {
         var addresses = self
+        let name = HostHeader.parse(authority)
         addresses.host = name ?? host
         addresses.isSecure = isSecure
+        if isSecureProxy, let name {
+            let port = authority.flatMap { UInt16($0.dropFirst(name.count).drop { $0 == ":" }) }
+            addresses.secureProxy = name + (port.map { $0 == 443 ? "" : ":\($0)" } ?? "")
+        }
         return addresses
     }
 
@@ -51,8 +60,11 @@ public struct PlaybackAddresses: Sendable, Hashable {
 
     func api(_ path: String) -> String { "\(httpBase)/v1/\(path)" }
 
+    func watch(_ room: String) -> String { "\(httpBase)/watch/\(room)" }
+
     private var httpBase: String {
-        if isSecure, let httpsPort { "https://\(host):\(httpsPort)" } else { "http://\(host):\(httpPort)" }
+        if let secureProxy { return "https://\(secureProxy)" }
+        return if isSecure, let httpsPort { "https://\(host):\(httpsPort)" } else { "http://\(host):\(httpPort)" }
     }
 
     private var rtmpBase: String {

@@ -136,6 +136,7 @@ public struct GatewayService: Sendable {
             tokens: tokens,
             database: directory.filePath("rooms.sqlite"),
             viewershipDatabase: directory.filePath("viewership.sqlite"),
+            ticketDatabase: directory.filePath("tickets.sqlite"),
             assets: AssetStore(path: directory.filePath("assets")),
             launchMixer: launcher.launch,
             logger: logger
@@ -298,6 +299,7 @@ public struct GatewayService: Sendable {
             .store("tokens") { [revocations = pipeline.tokens.revocations] answer in
                 revoked.probe({ revocations.all(with: $0) }, answer)
             },
+            .store("tickets") { [tickets = pipeline.tickets] answer in tickets.probe(answer) },
             .mixers(pipeline.mixers),
         ]
         parts += LivenessMonitor.Part.loops(of: group)

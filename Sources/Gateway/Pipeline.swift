@@ -1,3 +1,4 @@
+import Admission
 import Assets
 import ControlAPI
 import Egress
@@ -36,6 +37,10 @@ struct Pipeline: Sendable {
     let recordings: RecordingController
     /// The viewer counts.
     let viewership: ViewershipLedger
+    /// Decides who may watch.
+    let gate: AudienceGate
+    /// The stored tickets.
+    let tickets: TicketStore
     /// The viewers behind content networks, read from their logs.
     let logs: CDNLogReader
     /// The stored viewership history.
@@ -65,6 +70,7 @@ struct Pipeline: Sendable {
         tokens: AccessTokens,
         database: String,
         viewershipDatabase: String,
+        ticketDatabase: String,
         assets: AssetStore,
         clock: any MonotonicClock = SystemClock(),
         launchMixer: @escaping MixerSupervisor.Launch,
@@ -198,13 +204,28 @@ struct Pipeline: Sendable {
             stage.recordingFailed(room: room, error)
         }
 
+        let tickets = TicketStore(path: ticketDatabase, logger: logger)
+        self.tickets = tickets
+        let gate = AudienceGate(
+            audience: viewership,
+            keys: AdmissionKeys(secret: secrets.pepper),
+            tickets: tickets.load(),
+            store: tickets,
+            dismiss: { room, isOver in
+                for feed in feeds.all where feed.name == room || RenditionFeedName(feed.name)?.room == room {
+                    feed.dismiss(.left, where: isOver)
+                }
+            }
+        )
+        self.gate = gate
+        let audience = GuardedAudience(viewership, behind: gate)
         let viewers = ViewerTokens(tokens: tokens, stage: stage)
         let trust = ClientTrustPolicy(configuration, tokens: viewers)
         proxies = trust.proxies
         router = RTMPRouter(
             hosts: hosts,
             program: program,
-            audience: RTMPPlayService(feeds: feeds, audience: viewership, trust: trust),
+            audience: RTMPPlayService(feeds: feeds, audience: audience, trust: trust),
             feeds: feeds,
             returnFeeds: ReturnFeedPolicy(stage: stage),
             tokens: tokens,
@@ -214,7 +235,7 @@ struct Pipeline: Sendable {
         service = MediaService(
             feeds: feeds,
             hls: hls,
-            audience: viewership,
+            audience: audience,
             limits: HTTPLimits(configuration, plan: plan),
             trust: trust
         )
@@ -235,9 +256,11 @@ struct Pipeline: Sendable {
             program: program,
             feeds: feeds,
             hls: playlists,
+            playlists: hls,
             livestreams: livestreams,
             recordings: recordings,
             viewership: viewership,
+            gate: gate,
             roomStore: roomStore,
             assets: assets,
             degradation: degradation,

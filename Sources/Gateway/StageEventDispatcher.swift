@@ -1,3 +1,4 @@
+import Admission
 import Assets
 import Egress
 import FanOut
@@ -20,9 +21,11 @@ struct StageEventDispatcher: Sendable {
     let program: ProgramIngest
     let feeds: FeedDirectory
     let hls: HLSController
+    let playlists: HLSDirectory
     let livestreams: Livestreams
     let recordings: RecordingController
     let viewership: ViewershipLedger
+    let gate: AudienceGate
     let roomStore: RoomStore
     let assets: AssetStore
     let degradation: DegradationLog
@@ -39,10 +42,14 @@ struct StageEventDispatcher: Sendable {
             .participantReconnected(let participant), .participantReconnecting(let participant, _):
             updateViewer(participant, room: room)
             updateReturnFeed(of: participant, room: room)
-            if case .participantJoined = event.payload { notifyMixers(event) }
+            if case .participantJoined = event.payload {
+                gate.readmit(participant.identity, to: room)
+                notifyMixers(event)
+            }
         case .participantLeft(let participant, let reason):
             // A participant who joined again stays counted, and is updated by that event.
             if reason != .duplicateIdentity { viewership.participantLeft(room: room, identity: participant.identity) }
+            if reason == .removed { gate.remove(participant.identity, from: room) }
             closeHostStreams(participant, room: room, because: "the host has left the room")
             notifyMixers(event)
             updateLivestreams(room)
@@ -63,14 +70,23 @@ struct StageEventDispatcher: Sendable {
             endProgram(event)
         case .roomUpdated(let view):
             degradation.update(view)
+            updateAccess(view)
         default:
             break
         }
         if event.changesRecord { roomStore.markChanged(room: event.roomSID) }
     }
 
+    /// Applies who may watch a room.
+    private func updateAccess(_ room: RoomView) {
+        let access = room.settings.audienceAccess
+        gate.setAccess(access, of: room.name, createdAt: room.createdAt)
+        playlists.setPrivate(room.name, access.rule != .public)
+    }
+
     /// Prepares the components for a room that was created, or restored with its participants.
     private func open(_ room: RoomView) {
+        updateAccess(room)
         viewership.roomBegan(room.name, sid: room.sid)
         viewership.limitAudience(of: room.name, to: room.settings.maximumAudience)
         viewership.setBitrates(room.name, room.settings.program.bitrates)
@@ -160,6 +176,8 @@ struct StageEventDispatcher: Sendable {
         feeds.close(room, reason: .roomEnded)
         viewership.roomEnded(room)
         viewership.limitAudience(of: room, to: nil)
+        gate.setAccess(nil, of: room)
+        playlists.setPrivate(room, false)
         assets.roomEnded(event.roomSID)
     }
 }

@@ -12,6 +12,7 @@ import NIOCore
 public struct PageSite: Sendable {
     let verify: @Sendable (_ token: String) async -> PageUser?
     let audience: @Sendable (_ room: String) -> PageAudience?
+    let mayKnow: @Sendable (_ room: String, _ sid: String?) -> Bool
     let account: @Sendable (_ fields: HTTPFields, _ peer: String?) -> String?
     let clock: any MonotonicClock
     let warnings: [String]
@@ -34,6 +35,7 @@ public struct PageSite: Sendable {
     ///     peer's address; by default that address.
     ///   - verify: Returns the user of a token; nil if the token does not allow reading all rooms.
     ///   - audience: Returns the public audience of a room; nil if there is no such room.
+    ///   - mayKnow: Whether the viewer with a session id may know the audience of a private room; true for others.
     public init(
         chartLibrary: String = StaticFiles.chartLibrary,
         usesDeviceIDs: Bool = false,
@@ -42,10 +44,12 @@ public struct PageSite: Sendable {
         logger: Logger = Logger(label: "footlight.pages"),
         account: @escaping @Sendable (_ fields: HTTPFields, _ peer: String?) -> String? = { $1 },
         verify: @escaping @Sendable (_ token: String) async -> PageUser?,
-        audience: @escaping @Sendable (_ room: String) -> PageAudience?
+        audience: @escaping @Sendable (_ room: String) -> PageAudience?,
+        mayKnow: @escaping @Sendable (_ room: String, _ sid: String?) -> Bool = { _, _ in true }
     ) {
         self.verify = verify
         self.audience = audience
+        self.mayKnow = mayKnow
         self.account = account
         self.warnings = warnings
         self.clock = clock
@@ -144,8 +148,9 @@ extension PageSite {
 /// The routes for the watch page's status requests.
 extension PageSite {
     private struct WatchAnswer: Encodable {
-        let isOnAir: Bool
-        let viewers: Int
+        /// Nil, like the viewers, for those who may not watch.
+        let isOnAir: Bool?
+        let viewers: Int?
         /// Milliseconds since 1970, by which the page sets its clock for the displayed delay.
         let now: Int
 
@@ -166,14 +171,14 @@ extension PageSite {
     }
 
     func addWatchStatus(to router: Router<PageContext>) {
-        router.get("watch/:room/status") { _, context in
-            guard let audience = recentAudience(of: context.parameters.get("room") ?? "") else {
-                return PageResponse.text(.notFound)
-            }
+        router.get("watch/:room/status") { request, context in
+            let room = context.parameters.get("room") ?? ""
+            guard let audience = recentAudience(of: room) else { return PageResponse.text(.notFound) }
+            let mayKnow = mayKnow(room, request.uri.queryParameters.get("sid"))
             return try PageResponse.json(
                 WatchAnswer(
-                    isOnAir: audience.isOnAir,
-                    viewers: audience.viewers,
+                    isOnAir: mayKnow ? audience.isOnAir : nil,
+                    viewers: mayKnow ? audience.viewers : nil,
                     now: Int(Date().timeIntervalSince1970 * 1000)
                 )
             )

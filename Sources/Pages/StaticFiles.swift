@@ -71,6 +71,7 @@ public struct StaticFiles: Sendable {
         ("dashboard/totals-stream.js", PackageResources.totals_stream_js),
         ("dashboard/viewers-chart.js", PackageResources.viewers_chart_js),
 
+        ("watch/admission.js", PackageResources.admission_js),
         ("watch/beacon.js", PackageResources.beacon_js),
         ("watch/controls.js", PackageResources.controls_js),
         ("watch/device.js", PackageResources.device_js),

@@ -1,7 +1,7 @@
 /// Creates and validates the ids of rooms, participants, tracks and sessions.
-enum StageIdentifier {
+public enum StageIdentifier {
     /// Returns `prefix` and 32 random hexadecimal digits.
-    static func make(_ prefix: String) -> String {
+    public static func make(_ prefix: String) -> String {
         var generator = SystemRandomNumberGenerator()
         return prefix + hexadecimal(bytes: 16, using: &generator)
     }

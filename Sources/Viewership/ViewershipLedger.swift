@@ -9,7 +9,7 @@ import Synchronization
 /// Sixteen shards, each behind its own lock, hold the sessions; the session id names its shard. `record`, `admit` and
 /// `accepts` run on event loops: they lock one shard briefly, and no queue can drop an event. Reports lock all shards
 /// while they copy the counters, so that each report is a consistent snapshot.
-public final class ViewershipLedger: Sendable, AudienceObserving {
+public final class ViewershipLedger: Sendable, PrivateAudience {
     /// A shard with its lock.
     ///
     /// Locks are acquired in the order of the shards, then the one of the room reports.
@@ -121,9 +121,11 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     }
 
     /// Makes a session id for a player of the participant `identity`; both count once.
-    public func makeSession(room: String, identity: String) -> String {
+    ///
+    /// - Parameter grant: What admits the participant to a private room; nil for a public one.
+    public func makeSession(room: String, identity: String, grant: PlaybackGrant? = nil) -> String {
         let key = ViewerKey(user: identity, room: room)
-        let id = makeID(room: room, shard: UInt8(key.shard))
+        let id = makeID(room: room, shard: UInt8(key.shard), grant: grant)
         _ = attribute(id, room: room, key: key)
         return id.text
     }
@@ -159,6 +161,18 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         }
     }
 
+    /// Returns what an authentic session id of `room` says about itself; nil for any other text.
+    public func statement(of sid: String, room: String) -> SessionStatement? {
+        guard let id = SessionID(sid), isGenuine(id, room: room) else { return nil }
+        return SessionStatement(grant: id.grant, issuedAt: Double(id.issuedAt))
+    }
+
+    /// Whether the session watches, or is about to.
+    public func isPresent(sid: String, room: String) -> Bool {
+        guard let id = SessionID(sid) else { return false }
+        return shards[id.shard].shard.withLock { $0.isPresent(id, room: room) }
+    }
+
     /// Rotates the keys: the current one signs, and both verify.
     ///
     /// Ids of a former key stay valid as long as their sessions are known.
@@ -185,7 +199,7 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     var robotList: RobotList { robots.withLock { $0 } }
 
     /// Returns the region of a numeric address; empty when unknown.
-    func region(of address: String) -> String {
+    public func region(of address: String) -> String {
         let database = regions.withLock { $0 }
         return database?.region(of: address) ?? ""
     }
@@ -344,11 +358,23 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
 
     // MARK: Helpers
 
-    func makeID(room: String, shard: UInt8, exclusion: ExclusionReason? = nil) -> SessionID {
+    func makeID(
+        room: String,
+        shard: UInt8,
+        exclusion: ExclusionReason? = nil,
+        grant: PlaybackGrant? = nil
+    ) -> SessionID {
         let keys = keys.withLock { $0 }
         let second = UInt32(clamping: wallClock.date(of: clock.now.milliseconds) / 1000)
         let nonce = UInt64.random(in: 0...UInt64.max)
-        return keys.makeID(room: room, shard: shard, exclusion: exclusion, issuedAt: second, nonce: nonce)
+        return keys.makeID(
+            room: room,
+            shard: shard,
+            exclusion: exclusion,
+            grant: grant,
+            issuedAt: second,
+            nonce: nonce
+        )
     }
 
     func verify(_ id: SessionID, room: String) -> Bool {
@@ -479,12 +505,13 @@ extension ViewershipLedger {
         }
         let key = viewerKey(of: request, room: room)
         let exclusion = exclusion(of: request)
-        if let name = request.playbackName {
+        // In a private room only an id that was made here has the grant.
+        if request.grant == nil, let name = request.playbackName {
             if let id = SessionID(name), verify(id, room: room) { return admit(id, request, to: room) }
             return admit(id(room: room, name: name, key: key, exclusion: exclusion), request, to: room)
         }
         let shard = key.map { UInt8($0.shard) } ?? UInt8.random(in: 0..<UInt8(SessionID.shardCount))
-        return admit(makeID(room: room, shard: shard, exclusion: exclusion), request, to: room)
+        return admit(makeID(room: room, shard: shard, exclusion: exclusion, grant: request.grant), request, to: room)
     }
 
     /// Records a stall that a media request signals.
@@ -600,7 +627,11 @@ extension ViewershipLedger {
         }
         let id =
             request.sid.flatMap { SessionID($0) }
-            ?? makeID(room: room, shard: UInt8.random(in: 0..<UInt8(SessionID.shardCount)))
+            ?? makeID(
+                room: room,
+                shard: UInt8.random(in: 0..<UInt8(SessionID.shardCount)),
+                grant: request.grant
+            )
         withShard(id.shard) { $0.countExcluded(room: room, request.isHead ? .head : .prefetch) }
         return .uncounted(sid: id.text)
     }

@@ -9,7 +9,7 @@ private let table: [String: String] = [
     "Media": "NIOCore Synchronization Dispatch Glibc Darwin",
     "Stage": "Media Crypto DequeModule Synchronization Glibc Darwin",
     "RTMP": "Media NIOCore NIOPosix NIOSSL FoundationEssentials Synchronization Glibc Darwin",
-    "HLS": "Media NIOCore FoundationEssentials Foundation",
+    "HLS": "Media NIOCore Crypto FoundationEssentials Foundation",
     "Codecs": "Media CFFmpeg CYUV CPango NIOCore Foundation Synchronization Glibc",
     "Mixer": "Media Stage Codecs DequeModule NIOCore Foundation Synchronization Dispatch Glibc Darwin",
     "Egress": "Media Stage CRTMP NIOCore Foundation Synchronization Glibc",
@@ -20,13 +20,14 @@ private let table: [String: String] = [
     """,
     "Recording": "Media Stage HLS Logging NIOCore Dispatch \(foundation)",
     "Viewership": "Media Stage Crypto \(foundation)",
+    "Admission": "Media Stage Crypto \(foundation)",
     "OutboundHTTP": "AsyncHTTPClient NIOCore NIOHTTP1 NIOSSL \(foundation)",
     "Webhooks": "Media FootlightModel OutboundHTTP Logging Crypto NIOCore Dispatch \(foundation)",
-    "Persistence": "Media Stage Viewership Webhooks FootlightModel GRDB Logging Dispatch \(foundation)",
+    "Persistence": "Media Stage Admission Viewership Webhooks FootlightModel GRDB Logging Dispatch \(foundation)",
     "FootlightModel": "Stage FoundationEssentials Foundation",
     "Assets": "Stage NIOCore NIOPosix \(foundation)",
     "ControlAPI": """
-    Media Stage Assets Viewership Webhooks FootlightModel Logging Metrics Hummingbird HummingbirdCore ServiceLifecycle \
+    Media Stage Admission Assets Viewership Webhooks FootlightModel Logging Metrics Hummingbird HummingbirdCore ServiceLifecycle \
     JWTKit HTTPTypes Crypto NIOCore \(foundation)
     """,
     "Pages": "Media Logging Hummingbird HummingbirdCore HTTPTypes NIOCore Crypto \(foundation)",
@@ -34,7 +35,8 @@ private let table: [String: String] = [
     Media Stage RTMP Codecs Mixer Egress FootlightModel Assets CSeccomp Logging NIOCore NIOPosix NIOHTTP1 \(foundation)
     """,
     "Gateway": """
-    Media Stage RTMP HLS Codecs Ingest MixerProcess Egress FanOut Viewership Recording Assets OutboundHTTP Webhooks \
+    Media Stage RTMP HLS Codecs Ingest MixerProcess Egress FanOut Viewership Admission Recording Assets OutboundHTTP \
+    Webhooks \
     Persistence FootlightModel ControlAPI Pages CSeccomp Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
     SwiftASN1 X509 NIOTLS NIOHTTP2 HTTPTypes NIOHTTPTypes NIOHTTPTypesHTTP2 Dispatch \(foundation)

@@ -140,6 +140,56 @@ struct CSVText {
         return "'" + text
     }
 
+    /// Returns a text without the apostrophe by which `add` protects it.
+    static func unguarded(_ text: String) -> String {
+        guard text.hasPrefix("'"), guarded(String(text.dropFirst())) == text else { return text }
+        return String(text.dropFirst())
+    }
+
+    /// Parses the rows of a table (RFC 4180); lines may end with LF alone.
+    ///
+    /// - Throws: 53004 for a quoted cell without an end.
+    static func rows(of text: String) throws(StageError) -> [[String]] {
+        var rows: [[String]] = []
+        var row: [String] = []
+        var cell: [UInt8] = []
+        var isQuoted = false
+        var previousQuote = false
+        var bytes = Array(text.utf8)
+        // A byte order mark, as spreadsheets write.
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+        for byte in bytes where byte != UInt8(ascii: "\r") || isQuoted {
+            if isQuoted {
+                if byte == UInt8(ascii: "\"") {
+                    isQuoted = false
+                    previousQuote = true
+                } else {
+                    cell.append(byte)
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""):
+                // A doubled quote inside of a quoted cell is one quote.
+                if previousQuote { cell.append(byte) }
+                isQuoted = true
+            case UInt8(ascii: ","):
+                row.append(String(decoding: cell, as: UTF8.self))
+                cell = []
+            case UInt8(ascii: "\n"):
+                row.append(String(decoding: cell, as: UTF8.self))
+                rows.append(row)
+                (row, cell) = ([], [])
+            default:
+                cell.append(byte)
+            }
+            previousQuote = false
+        }
+        guard !isQuoted else { throw .malformed("line \(rows.count + 1): a quote has no end") }
+        if !cell.isEmpty || !row.isEmpty { rows.append(row + [String(decoding: cell, as: UTF8.self)]) }
+        return rows
+    }
+
     private static func escaped(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             byte != UInt8(ascii: ",") && byte != UInt8(ascii: "\"") && byte != 13 && byte != 10

@@ -45,6 +45,8 @@ extension RoomResource {
         type = .known(room.settings.type)
         callSettings = CallSettingsResource((room.settings.callSettings ?? CallSettings()).effective())
         maxAudience = room.settings.maximumAudience
+        let access = room.settings.audienceAccess
+        if !access.isUnrestricted { self.access = AccessResource(access) }
         degradation = room.load.map { MixerLoadResource($0) }
     }
 }
@@ -65,12 +67,16 @@ extension CountsResource {
 extension PlaybackResource {
     /// Creates the playback URLs of a room; with a viewer token the URLs contain it.
     init(room: String, addresses: PlaybackAddresses, viewerToken: String? = nil) {
-        let query = viewerToken.map { "?sid=\($0)" } ?? ""
+        self.init(room: room, addresses: addresses, query: viewerToken.map { "?sid=\($0)" } ?? "")
+        self.viewerToken = viewerToken
+    }
+
+    /// Creates the playback URLs of a room with a query.
+    init(room: String, addresses: PlaybackAddresses, query: String) {
         self.init(
             hlsURL: addresses.hls(room) + query,
             rtmpURL: addresses.rtmp(room) + query,
-            flvURL: addresses.flv(room) + query,
-            viewerToken: viewerToken
+            flvURL: addresses.flv(room) + query
         )
     }
 }
@@ -108,7 +114,9 @@ extension RoomSettings {
     /// Parses a request; missing fields have their defaults.
     ///
     /// `validate()` checks the ranges.
-    init(_ body: CreateRoomBody) throws(StageError) {
+    ///
+    /// - Parameter digest: Returns what is stored of a passphrase.
+    init(_ body: CreateRoomBody, digest: (String) -> PassphraseDigest) throws(StageError) {
         let usual = RoomSettings(name: body.uniqueName)
         self.init(
             name: body.uniqueName,
@@ -127,6 +135,7 @@ extension RoomSettings {
         isRecorded = body.recording
         if let devices = body.callSettings { callSettings = try CallSettings(devices) }
         if let sound = body.sound { try self.sound.apply(sound, path: "sound.") }
+        if let access = body.access { try audienceAccess.apply(access, path: "access.", digest: digest) }
     }
 }
 

@@ -1,3 +1,4 @@
+import Admission
 import Assets
 import HTTPTypes
 import Hummingbird
@@ -34,7 +35,9 @@ enum OpenAPIDocument {
 
 extension StageError {
     /// One error of each kind that the gateway and the client library raise.
-    static let documented: [StageError] = [
+    static let documented = general + AccessRefusal.allCases.map(\.error)
+
+    private static let general: [StageError] = [
         .tokenInvalid, .tokenRevoked, .tokenIssuerInvalid, .tokenExpired, .tokenGrantsInvalid, .operatorTokenInURL,
         .tokenSignatureInvalid, .tokenNotRevoked,
         .bodyTooLarge,
@@ -60,6 +63,7 @@ extension StageError {
         .recordingAlreadyStarted, .recordingInFlight, .recordingBeingWritten, .recordingNotStarted("..."),
         .recordingNotRunning, .recordingNotDeleted("..."), .recordingFailed("..."), .recordingNotFound,
         .snapshotNotFound, .webhookNotFound, .tooManyWebhooks(20),
+        .ticketNotFound, .tooManyTickets, .ticketsNotStored,
     ]
 
     /// The error's line in the index: code, name, message and URL.

@@ -1,4 +1,6 @@
+import Admission
 import FootlightModel
+import HTTPTypes
 import Hummingbird
 import Stage
 import Viewership
@@ -9,6 +11,7 @@ struct RoomAnswers: Sendable {
     let livestreams: any LivestreamControlling
     /// Nil if the gateway offers no HLS.
     let hls: (any HLSControlling)?
+    let gate: AudienceGate
     let gatewayAddresses: @Sendable () -> PlaybackAddresses
 
     func resource(of room: RoomView, for request: Request) -> RoomResource {
@@ -43,7 +46,11 @@ struct RoomAnswers: Sendable {
         JoinAnswer(
             result,
             room: resource(of: result.room, for: call.request),
-            viewerToken: viewership.makeSession(room: result.room.name, identity: result.participant.identity),
+            viewerToken: viewership.makeSession(
+                room: result.room.name,
+                identity: result.participant.identity,
+                grant: gate.grant(ofParticipant: result.participant.identity, in: result.room.name)
+            ),
             addresses: addresses(for: call.request)
         )
     }
@@ -51,8 +58,15 @@ struct RoomAnswers: Sendable {
     /// Returns the gateway's addresses with the host by which the client reached it.
     func addresses(for request: Request) -> PlaybackAddresses {
         gatewayAddresses().reached(
-            by: HostHeader.parse(request.head.authority),
-            isSecure: request.head.scheme == "https"
+            by: request.head.authority,
+            isSecure: request.head.scheme == "https",
+            // Of a proxy that is trusted; the field of any other client is removed on the way here.
+            isSecureProxy: request.headers[.forwardedProto]?.lowercased() == "https"
         )
     }
+}
+
+extension HTTPField.Name {
+    // The name is a valid token, so the default is never used.
+    fileprivate static let forwardedProto = Self("X-Forwarded-Proto") ?? .via
 }

@@ -1,3 +1,4 @@
+import Admission
 import FootlightModel
 import Hummingbird
 import Stage
@@ -7,13 +8,14 @@ struct RoomRoutes: FeatureRoutes {
     let rooms: RoomAccess
     let answers: RoomAnswers
     let autoStarts: AutoStartScheduler
+    let gate: AudienceGate
 
     func add(to api: APIRoutes) {
         api.command(.post, "rooms") { call in
             try call.claims.requireOperator()
             try rooms.admit()
             let body = try await call.request.decode(CreateRoomBody.self)
-            var settings = try RoomSettings(body)
+            var settings = try RoomSettings(body, digest: gate.digest)
             let layouts = [
                 (body.autoStart?.livestream?.layout, "auto_start.livestream.layout."),
                 (body.autoStart?.hls?.layout, "auto_start.hls.layout."),

@@ -1,3 +1,4 @@
+import Admission
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -7,11 +8,12 @@ import Stage
 
 /// Routes for still images of the program.
 ///
-/// A JPEG needs no token, like playback; a PNG, which costs far more, needs a token that may read the room.
+/// A JPEG needs no token, like playback, and in a private room the session id of a viewer; a PNG, which costs far more, needs a token that may read the room.
 struct SnapshotRoutes: FeatureRoutes {
     let rooms: RoomAccess
     let tokens: AccessTokens
     let snapshots: SnapshotStore
+    let gate: AudienceGate
     /// The client account whose limits apply to a request.
     let client: @Sendable (HTTPFields) -> UInt64?
     /// Limits the pending requests of each client.
@@ -61,7 +63,10 @@ struct SnapshotRoutes: FeatureRoutes {
             isAnonymous = false
         } else if format == "png" {
             throw StageError.tokenInvalid
+        } else if let refusal = gate.refusal(of: request.uri.queryParameters.get("sid") ?? "", in: room.name) {
+            throw refusal.error
         }
+        let isPrivate = gate.rule(of: room.name) != .public
         guard let slot = clientSnapshots.enter(client(request.headers)) else {
             throw StageError.tooManyRequests(retryAfter: 2)
         }
@@ -70,7 +75,7 @@ struct SnapshotRoutes: FeatureRoutes {
         while true {
             switch snapshots.request(key, room: room.sid, isAnonymous: isAnonymous) {
             case .image(let image):
-                return answer(image, key, request)
+                return answer(image, key, isPrivate: isPrivate, request)
             case .noMixer:
                 throw StageError.snapshotNotFound
             case .busy:
@@ -82,12 +87,17 @@ struct SnapshotRoutes: FeatureRoutes {
         }
     }
 
-    private func answer(_ image: SnapshotStore.Image, _ key: SnapshotKey, _ request: Request) -> Response {
+    private func answer(
+        _ image: SnapshotStore.Image,
+        _ key: SnapshotKey,
+        isPrivate: Bool,
+        _ request: Request
+    ) -> Response {
         var headers: HTTPFields = [
             .contentType: key.contentType,
             .eTag: image.tag,
             .lastModified: Self.httpDate(image.capturedAt),
-            .cacheControl: "public, max-age=2",
+            .cacheControl: isPrivate ? "private, no-store" : "public, max-age=2",
         ]
         if request.headers[.ifNoneMatch] == image.tag { return Response(status: .notModified, headers: headers) }
         headers[.contentLength] = String(image.bytes.readableBytes)

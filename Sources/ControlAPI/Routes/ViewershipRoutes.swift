@@ -311,7 +311,9 @@ public protocol ViewershipReporting: Sendable {
     /// Returns the figures of all rooms on air, and their sum, at one moment.
     func totals() -> ViewershipTotals
     /// Returns a session id for the players of a RECV_ONLY participant, so that both count as one viewer.
-    func makeSession(room: String, identity: String) -> String
+    ///
+    /// - Parameter grant: What admits it to a private room; nil for a public one.
+    func makeSession(room: String, identity: String, grant: PlaybackGrant?) -> String
     /// Records a player's report on its own playback.
     ///
     /// - Parameters:

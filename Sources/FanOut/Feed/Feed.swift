@@ -247,6 +247,18 @@ public final class Feed: PacketSink {
         }
     }
 
+    /// Closes the recorded viewers whose session id meets a condition; machines stay.
+    ///
+    /// Safe to call from any thread; the condition is called on the loops of the viewers.
+    public func dismiss(
+        _ reason: AudienceEvent.CloseReason,
+        where condition: @escaping @Sendable (_ sid: String) -> Bool
+    ) {
+        for (loop, box) in partitions {
+            loop.execute { box.value.dismiss(reason, where: condition, now: .now()) }
+        }
+    }
+
     /// Ends the feed and closes every viewer.
     ///
     /// Safe to call from any thread.

@@ -302,8 +302,17 @@ final class FeedPartition {
     }
 
     /// Closes the present viewers.
-    func dismiss(_ reason: AudienceEvent.CloseReason, now: MonotonicTime) {
+    ///
+    /// - Parameter condition: Selects recorded viewers by session id; nil for all viewers, unrecorded ones included.
+    func dismiss(
+        _ reason: AudienceEvent.CloseReason,
+        where condition: ((_ sid: String) -> Bool)? = nil,
+        now: MonotonicTime
+    ) {
         for viewer in viewers.joined() {
+            if let condition {
+                guard let session = viewer.session, condition(session.sid) else { continue }
+            }
             remove(viewer, reason: reason, now: now)
             viewer.output.end(reason)
         }

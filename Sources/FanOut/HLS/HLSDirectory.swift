@@ -21,6 +21,8 @@ public final class HLSDirectory: Sendable {
     private let clock: any MonotonicClock
     private let firstNumber: @Sendable () -> Int
     private let entries = Mutex<[String: Entry]>([:])
+    /// The rooms that not everyone may watch.
+    private let privateRooms = Mutex<Set<String>>([])
 
     /// Creates a directory from its parts.
     ///
@@ -50,6 +52,7 @@ public final class HLSDirectory: Sendable {
                 first: firstNumber(),
                 isExpected: isExpected
             )
+            programs.setPrivate(privateRooms.withLock { $0.contains(room) })
             entries[room] = Entry(programs: programs)
             return programs
         }
@@ -61,6 +64,14 @@ public final class HLSDirectory: Sendable {
     /// Returns the room's program and its renditions; nil if there is none.
     func programs(_ room: String) -> HLSRenditions? {
         entries.withLock { $0[room]?.programs }
+    }
+
+    /// Sets whether not everyone may watch a room, now and in later programs.
+    public func setPrivate(_ room: String, _ isPrivate: Bool) {
+        privateRooms.withLock { rooms in
+            if isPrivate { rooms.insert(room) } else { rooms.remove(room) }
+        }
+        programs(room)?.setPrivate(isPrivate)
     }
 
     /// Whether a room's program is expected without a command and not there yet.

@@ -23,6 +23,8 @@ public final class HLSProgram: PacketSink {
         var hasBegun = false
         /// The latest configuration of each kind; an encoder may not repeat them.
         var configurations: [MediaPacket] = []
+        /// Tags the names of the files of a private program; nil for a public one.
+        var tag: FileTag?
         /// One queue for each loop on which a request has waited.
         var queues: [LoopQueue] = []
     }
@@ -129,6 +131,15 @@ public final class HLSProgram: PacketSink {
         state.withLock { $0.segmenter.discontinuity() }
     }
 
+    /// Sets whether the files have names that cannot be guessed, as those of a private program.
+    func setPrivate(_ isPrivate: Bool) {
+        state.withLock { state in
+            guard (state.tag != nil) != isPrivate else { return }
+            state.tag = isPrivate ? FileTag() : nil
+            state.renderer.invalidate()
+        }
+    }
+
     /// Ends the program and its playlist.
     public func end() {
         let now = Date().timeIntervalSince1970
@@ -171,8 +182,14 @@ public final class HLSProgram: PacketSink {
             }
             let form = PlaylistRenderer.Form(isDelta: directives.isDelta, isCompressed: isCompressed)
             let reports = clock?.reports(beside: playlistName) ?? []
-            let renderer = state.renderer.text(form) { [playlist = state.playlist] isDelta in
-                playlist.render(prefix: run + "/", isLowLatency: true, isDelta: isDelta, reports: reports)
+            let renderer = state.renderer.text(form) { [playlist = state.playlist, tag = state.tag] isDelta in
+                playlist.render(
+                    prefix: run + "/",
+                    tag: tag,
+                    isLowLatency: true,
+                    isDelta: isDelta,
+                    reports: reports
+                )
             }
             return .playlist(renderer.text, isCompressed: renderer.form.isCompressed)
         }
@@ -223,6 +240,7 @@ public final class HLSProgram: PacketSink {
     /// Returns an initialization segment, a media segment or a part; nil if it does not exist or has expired.
     func file(named name: String) -> FileResult? {
         state.withLock { state in
+            guard let name = state.tag.map({ $0.plainName(name) }) ?? name else { return nil }
             if let media = state.playlist.file(named: name) { return .file(media) }
             return state.playlist.announcedPart(named: name).map { .announced($0) }
         }

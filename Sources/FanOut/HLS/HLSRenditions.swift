@@ -73,6 +73,12 @@ public struct HLSRenditions: Sendable {
         return MultivariantPlaylist.render([main] + others.compactMap(\.self))
     }
 
+    /// Sets whether the files of all programs have names that cannot be guessed.
+    func setPrivate(_ isPrivate: Bool) {
+        program.setPrivate(isPrivate)
+        for rendition in renditions { rendition.program.setPrivate(isPrivate) }
+    }
+
     /// Ends all programs and their playlists.
     func end() {
         program.end()

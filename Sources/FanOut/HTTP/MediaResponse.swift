@@ -194,6 +194,12 @@ extension MediaResponse {
     /// Refuses a viewer because the room has its maximum of viewers.
     static let roomFull = refusal(.roomFull, .conflict)
 
+    /// Refuses a player of a private room.
+    static func denied(_ reason: AccessRefusal) -> MediaResponse {
+        let error = reason.error
+        return refusal(error, .init(code: error.status))
+    }
+
     /// Refuses an operator's token in a URL.
     static let operatorTokenInURL = refusal(.operatorTokenInURL, .forbidden)
 

@@ -238,7 +238,8 @@ public struct MediaService: Sendable {
             target: .playlist(directives),
             sid: sid,
             session: admission.recordedSID(of: player) == nil ? nil : session,
-            acceptsGzip: player.acceptsGzip
+            acceptsGzip: player.acceptsGzip,
+            room: room
         )
         return mediaPlaylist(wait, directives, mayWait: true)
     }
@@ -255,9 +256,11 @@ public struct MediaService: Sendable {
             viewer?.record(.playlistServed, at: .now(), bytes: playlist.readableBytes)
             // A blocking reload has the same URL for all viewers and is never requested again.
             let seconds = directives.sequence == nil ? 1 : wait.program.targetDuration
+            // A cache in front must not answer for a room that not everyone may watch.
+            let isPrivate = wait.room.map { audience.isPrivate($0) } ?? false
             var response = MediaResponse.playlist(
                 playlist,
-                cacheControl: "max-age=\(seconds)",
+                cacheControl: isPrivate ? "private, no-store" : "max-age=\(seconds)",
                 isCompressed: isCompressed
             )
             response.viewer = viewer
@@ -328,6 +331,8 @@ struct PendingMediaRequest {
     let session: PlaybackSession?
     /// Whether the player accepts gzip.
     let acceptsGzip: Bool
+    /// The room of a media playlist; nil for other requests.
+    var room: String?
     /// The original request, if it waits for the program to resume; the viewer is admitted only afterwards.
     var request: Request?
 }

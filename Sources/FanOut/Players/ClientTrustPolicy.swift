@@ -52,6 +52,7 @@ extension ClientTrustPolicy {
     ///   - client: The `PeerAddress.account` to charge; nil if there is no limit.
     func forwarding(_ head: HTTPRequest, peer: String?, client: UInt64? = nil) -> HTTPRequest {
         var head = head
+        if peer.map({ proxies.mayReport(from: $0) }) != true { head.headerFields[.forwardedProto] = nil }
         head.headerFields[.client] = client.map { String($0) }
         guard head.method == .post, Self.isReport(head.path ?? "") else { return head }
         let origin = proxies.origin(of: head.headerFields, peer: peer)
@@ -60,10 +61,12 @@ extension ClientTrustPolicy {
         return head
     }
 
-    /// Whether the server behind would treat the target as a report, in any spelling of its path.
+    /// Whether the server behind would treat the target as a player's report or its request for admission, in any
+    /// spelling of its path.
     private static func isReport(_ target: String) -> Bool {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
-        return path.split(separator: UInt8(ascii: "/")).last?.elementsEqual("cmcd".utf8) ?? false
+        guard let name = path.split(separator: UInt8(ascii: "/")).last else { return false }
+        return name.elementsEqual("cmcd".utf8) || name.elementsEqual("admission".utf8)
     }
 
     /// Returns the `PeerAddress.account` charged for a forwarded request; nil if there is no limit.
@@ -83,6 +86,7 @@ extension HTTPField.Name {
     // Clients cannot set these fields. The names are valid tokens, so the defaults are never used.
     static let playerAddress = Self("X-Footlight-Player-Address") ?? .via
     static let client = Self("X-Footlight-Client") ?? .via
+    fileprivate static let forwardedProto = Self("X-Forwarded-Proto") ?? .via
     static let playerRegion = Self("X-Footlight-Player-Region") ?? .via
 }
 
@@ -92,11 +96,14 @@ public struct ViewerBearer: Sendable, Equatable {
     public var identity: String?
     /// The role granted by the token.
     public var role: PlayerRequest.Role
+    /// Whether the token is valid for the room that is played.
+    public var isForRoom: Bool
 
     /// Creates a bearer; by default, a viewer without a token.
-    public init(identity: String? = nil, role: PlayerRequest.Role = .viewer) {
+    public init(identity: String? = nil, role: PlayerRequest.Role = .viewer, isForRoom: Bool = false) {
         self.identity = identity
         self.role = role
+        self.isForRoom = isForRoom
     }
 }
 

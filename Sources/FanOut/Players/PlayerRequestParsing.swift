@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import RTMP
 import Stage
@@ -38,6 +39,10 @@ extension PlayerRequest {
         playbackSessionID = fields[.playbackSessionID]
         purpose = fields[.secPurpose] ?? fields[.purpose]
         if trust.usesDeviceIDs { device = query["did"] }
+        holdsToken = bearer.isForRoom
+        ticket = query["ticket"]
+        passphrase = query["passphrase"]?.decodingPercents
+        takesOver = query["take_over"] == "1"
     }
 }
 
@@ -76,7 +81,16 @@ extension PlayerRequest {
         cmcd = request.query["CMCD"]
         isSharedAddress = request.remoteAddress.map(trust.proxies.include) ?? false
         if trust.usesDeviceIDs { device = request.query["did"] }
+        holdsToken = bearer.isForRoom
+        ticket = request.query["ticket"]
+        passphrase = request.query["passphrase"]?.decodingPercents
+        takesOver = request.query["take_over"] == "1"
     }
+}
+
+extension String {
+    /// The text without percent-encoding (RFC 3986 section 2.1), as passphrases in addresses have it.
+    fileprivate var decodingPercents: String { removingPercentEncoding ?? self }
 }
 
 extension ViewerAdmission {
@@ -84,7 +98,7 @@ extension ViewerAdmission {
     var sid: String? {
         switch self {
         case .viewer(let sid), .uncounted(let sid): sid
-        case .refused, .crowded: nil
+        case .refused, .crowded, .denied: nil
         }
     }
 
@@ -96,10 +110,16 @@ extension ViewerAdmission {
         switch self {
         case .viewer: player.isHead ? nil : sid
         case .uncounted: player.isHead || player.purpose != nil || player.role == .relay ? nil : sid
-        case .refused, .crowded: nil
+        case .refused, .crowded, .denied: nil
         }
     }
 
     /// The response to a refused player.
-    var refusal: MediaResponse { self == .crowded ? .tooManySessions : .foreignSession }
+    var refusal: MediaResponse {
+        switch self {
+        case .crowded: .tooManySessions
+        case .denied(let refusal): .denied(refusal)
+        case .viewer, .uncounted, .refused: .foreignSession
+        }
+    }
 }

@@ -6,27 +6,14 @@ import Media
 /// Trusted are the networks configured by the operator and this machine's loopback addresses, because only a proxy
 /// knows the client behind it.
 public struct TrustedProxies: Sendable {
-    /// A network: an address of which the first `length` bits count.
-    private struct Network {
-        let address: PeerAddress
-        let length: Int
-
-        func contains(_ other: PeerAddress) -> Bool {
-            let (whole, rest) = (length / 8, length % 8)
-            guard address.bytes.prefix(whole) == other.bytes.prefix(whole) else { return false }
-            guard rest > 0 else { return true }
-            return (address.bytes[whole] ^ other.bytes[whole]) >> UInt8(8 - rest) == 0
-        }
-    }
-
-    private let networks: [Network]
+    private let networks: NetworkList
     private let regionHeader: HTTPField.Name?
     /// Whether the proxies may answer media requests from a cache, so that those requests are not seen here.
     public var cacheMedia = true
 
     /// Creates an empty list.
     public init() {
-        networks = []
+        networks = NetworkList()
         regionHeader = nil
     }
 
@@ -36,17 +23,15 @@ public struct TrustedProxies: Sendable {
     ///   - networks: Addresses, or networks such as `10.0.0.0/8` and `fd00::/8`.
     ///   - regionHeader: The header field with the country, or country and region, of a request: `CF-IPCountry`.
     public init?(_ networks: [String], regionHeader: String? = nil) {
-        let read = networks.map { Self.network($0) }
-        self.networks = read.compactMap(\.self)
-        guard read.count == self.networks.count else { return nil }
+        guard let networks = NetworkList(networks) else { return nil }
+        self.networks = networks
         self.regionHeader = regionHeader.flatMap { HTTPField.Name($0) }
         if regionHeader != nil, self.regionHeader == nil { return nil }
     }
 
     /// Whether an address is in one of the networks.
     public func include(_ address: String) -> Bool {
-        guard !networks.isEmpty, let address = PeerAddress(address) else { return false }
-        return networks.contains { $0.contains(address) }
+        networks.contains(address)
     }
 
     /// Whether an address may report the origin of requests and viewers: one of the networks, or this machine.
@@ -106,16 +91,6 @@ public struct TrustedProxies: Sendable {
     private static func host(_ node: String) -> String {
         if node.hasPrefix("[") { return String(node.dropFirst().prefix { $0 != "]" }) }
         return node.count(where: { $0 == ":" }) == 1 ? String(node.prefix { $0 != ":" }) : node
-    }
-
-    private static func network(_ text: String) -> Network? {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count <= 2, let address = PeerAddress(String(parts[0])) else { return nil }
-        let isIPv4 = !parts[0].contains(":")
-        let bits = isIPv4 ? 32 : 128
-        let length = parts.count == 2 ? Int(parts[1]) : bits
-        guard let length, (0...bits).contains(length) else { return nil }
-        return Network(address: address, length: isIPv4 ? length + 96 : length)
     }
 }
 

@@ -32,7 +32,13 @@ public struct RTMPPlayService: Sendable {
         guard feeds.hasCapacity(for: player, by: .rtmp, in: room, among: audience) else {
             return .refuse(.playFailed("the gateway has no room for another viewer, try again later"))
         }
-        guard let sid = sid(of: player, room: room) else {
+        let sid: String
+        switch admission(of: player, to: room) {
+        case .viewer(let admitted), .uncounted(let admitted):
+            sid = admitted
+        case .denied(let refusal):
+            return .refuse(.playFailed(refusal.error.description))
+        case .crowded, .refused:
             return .refuse(.playFailed("the gateway has no room for another viewer, try again later"))
         }
         guard let place = audience.reserveSlot(in: room, for: player) else {
@@ -50,20 +56,13 @@ public struct RTMPPlayService: Sendable {
         return .accept(RTMPViewer(feed: feed, session: session), sid: session.sid)
     }
 
-    /// Returns the id under which the player is recorded, counted or not.
-    private func sid(of player: PlayerRequest, room: String) -> String? {
-        switch audience.admit(player, to: room) {
-        case .viewer(let sid), .uncounted(let sid):
-            return sid
-        case .crowded:
-            return nil
-        case .refused:
-            // The id in the query is not valid; RTMP cannot redirect the player to get a new one.
-            guard player.sid != nil else { return nil }
-            var player = player
-            player.sid = nil
-            return sid(of: player, room: room)
-        }
+    /// Admits a player, without the id in its query if that is not valid: RTMP cannot redirect it to get a new one.
+    private func admission(of player: PlayerRequest, to room: String) -> ViewerAdmission {
+        let admission = audience.admit(player, to: room)
+        guard admission == .refused, player.sid != nil else { return admission }
+        var player = player
+        player.sid = nil
+        return audience.admit(player, to: room)
     }
 
     /// Answers a play request of a mixer, which is not recorded.

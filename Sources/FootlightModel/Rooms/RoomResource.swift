@@ -22,6 +22,8 @@ public struct RoomResource: Codable, Sendable, Hashable {
     public var callSettings: CallSettingsResource?
     /// The maximum number of viewers; absent without a limit.
     public var maxAudience: Int?
+    /// Who may watch; absent if everyone may.
+    public var access: AccessResource?
     /// The empty timeout in seconds.
     public var emptyRoomTimeout: Int
     /// The unused timeout in seconds.
@@ -114,6 +116,7 @@ public struct RoomResource: Codable, Sendable, Hashable {
         case maxParticipants = "max_participants"
         case maxHosts = "max_hosts"
         case maxAudience = "max_audience"
+        case access
         case emptyRoomTimeout = "empty_room_timeout"
         case unusedRoomTimeout = "unused_room_timeout"
         case callSettings = "call_settings"
@@ -192,6 +195,8 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
     public var maxHosts: Int?
     /// The maximum number of viewers, 1 to 1 000 000; no limit when omitted.
     public var maxAudience: Int?
+    /// Who may watch; everyone when omitted.
+    public var access: AccessBody?
     /// The empty timeout in seconds; 300 when omitted.
     public var emptyRoomTimeout: Int?
     /// The unused timeout in seconds; 300 when omitted.
@@ -229,7 +234,8 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         sound: RoomSoundBody? = nil,
         linger: Int? = nil,
         program: ProgramResource? = nil,
-        autoStart: AutoStartBody? = nil
+        autoStart: AutoStartBody? = nil,
+        access: AccessBody? = nil
     ) {
         self.uniqueName = uniqueName
         self.type = type
@@ -245,6 +251,7 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         self.linger = linger
         self.program = program
         self.autoStart = autoStart
+        self.access = access
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -253,6 +260,7 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         case maxParticipants = "max_participants"
         case maxHosts = "max_hosts"
         case maxAudience = "max_audience"
+        case access
         case emptyRoomTimeout = "empty_room_timeout"
         case unusedRoomTimeout = "unused_room_timeout"
         case backstage

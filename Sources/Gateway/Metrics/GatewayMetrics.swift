@@ -1,3 +1,4 @@
+import Admission
 import Egress
 import FanOut
 import FootlightModel
@@ -15,6 +16,7 @@ import Webhooks
 /// Collects the figures of every component when they are scraped.
 struct GatewayMetrics: Sendable {
     let viewership: ViewershipLedger
+    let audienceGate: AudienceGate
     let history: HistoryStore
     let stage: RoomDirectory
     let hosts: HostIngest
@@ -47,7 +49,8 @@ struct GatewayMetrics: Sendable {
     private var families: [MetricFamily] {
         let mixers = hostSync + mixerLoads + mixerFrames + [mixerRestarts, degradation.family]
         let media = rooms + ingest + mixers + fanOut + audienceLoad + httpLoad + pushes + recordings.figures.families
-        let audience = viewership.metrics() + [logLines, logLag, unspooledLogs] + history.status.families
+        let audience =
+            viewership.metrics() + [refusedViewers, logLines, logLag, unspooledLogs] + history.status.families
         return [build, health.family, certificateExpiry] + audience + media + (webhooks?.status.families ?? [])
     }
 
@@ -66,6 +69,16 @@ struct GatewayMetrics: Sendable {
             kind: .gauge,
             help: "When the certificate of HTTPS and RTMPS expires, in seconds since 1970; no sample without one.",
             samples: certificate.map { [.init([:], $0.expiry.timeIntervalSince1970)] } ?? []
+        )
+    }
+
+    private var refusedViewers: MetricFamily {
+        let refusals = audienceGate.refusals
+        return MetricFamily(
+            name: "footlight_access_refused_total",
+            kind: .counter,
+            help: "Players that were not admitted to private rooms, by reason.",
+            samples: AccessRefusal.allCases.map { .init(["reason": $0.rawValue], Double(refusals[$0] ?? 0)) }
         )
     }
 

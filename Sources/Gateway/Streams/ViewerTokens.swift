@@ -16,8 +16,8 @@ struct ViewerTokens: Sendable {
 
     /// Returns the bearer of a token with these claims that plays `name`.
     ///
-    /// Programs are public: a token of another room admits its bearer too, without its identity. Its role still
-    /// applies, so that a monitor does not count as a viewer.
+    /// A public program is played with the token of another room too, without its identity. Its role still applies, so
+    /// that a monitor does not count as a viewer.
     func bearer(_ claims: AccessClaims, watching name: String) -> ViewerBearer {
         let role: PlayerRequest.Role =
             switch claims.role {
@@ -26,8 +26,9 @@ struct ViewerTokens: Sendable {
             case .relay, .mixer: .relay
             case .thumbnail: .thumbnail
             }
-        let isKnown = claims.role != .mixer && isFor(name, claims)
-        return ViewerBearer(identity: isKnown ? claims.identity : nil, role: role)
+        let isForRoom = isFor(name, claims)
+        let isKnown = claims.role != .mixer && isForRoom
+        return ViewerBearer(identity: isKnown ? claims.identity : nil, role: role, isForRoom: isForRoom)
     }
 
     /// - Parameter name: The name of a room, or of a rendition's feed.

@@ -1,3 +1,4 @@
+import Admission
 import ControlAPI
 import FanOut
 import HTTPTypes
@@ -59,6 +60,7 @@ struct GatewayWeb: Sendable {
         let snapshots = ClientLimiter(limit: Self.snapshotsPerClient)
         let metrics = GatewayMetrics(
             viewership: pipeline.viewership,
+            audienceGate: pipeline.gate,
             history: pipeline.history,
             stage: pipeline.stage,
             hosts: pipeline.hosts,
@@ -93,6 +95,7 @@ struct GatewayWeb: Sendable {
             hls: pipeline.playlists,
             recordings: pipeline.recordings,
             viewership: pipeline.viewership,
+            gate: pipeline.gate,
             history: pipeline.history,
             logs: CDNLogIngest(logs: pipeline.logs),
             reporter: ClientTrustPolicy.reporter,
@@ -288,6 +291,9 @@ struct GatewayWeb: Sendable {
                 isOnAir: pipeline.playlists.status(room: room.name).state == .playable,
                 viewers: pipeline.viewership.report(room: room.name).concurrent
             )
+        } mayKnow: { name, sid in
+            let room = (try? pipeline.stage.summary(of: name).name) ?? name
+            return pipeline.gate.refusal(of: sid ?? "", in: room) == nil
         }
     }
 }

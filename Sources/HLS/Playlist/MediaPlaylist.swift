@@ -215,6 +215,7 @@ extension MediaPlaylist {
     /// - Parameters:
     ///   - query: Appended to every URI after a question mark, already percent-encoded; empty for none.
     ///   - prefix: Put before every file name, such as `e3/`; relative to the playlist's own URI.
+    ///   - tag: Tags the file names; nil for plain names.
     ///   - isLowLatency: Also lists the parts of the newest segments and a preload hint (RFC 8216bis 4.4.4.9, 4.4.5.3);
     ///     requires that the server supports blocking reloads and blocks requests for the announced part.
     ///   - isDelta: Replaces the segments older than `HLSConfiguration.skipBoundary` with EXT-X-SKIP (RFC 8216bis
@@ -223,11 +224,12 @@ extension MediaPlaylist {
     public func render(
         query: String = "",
         prefix: String = "",
+        tag: FileTag? = nil,
         isLowLatency: Bool = false,
         isDelta: Bool = false,
         reports: [RenditionReport] = []
     ) -> ByteBuffer {
-        var lines = PlaylistLines(query: query, prefix: prefix, capacity: 512 + listed.count * 512)
+        var lines = PlaylistLines(query: query, prefix: prefix, tag: tag, capacity: 512 + listed.count * 512)
         lines.add("#EXTM3U")
         lines.add(isLowLatency ? "#EXT-X-VERSION:9" : "#EXT-X-VERSION:7")
         lines.add("#EXT-X-TARGETDURATION:\(configuration.targetDuration)")

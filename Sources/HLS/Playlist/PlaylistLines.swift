@@ -5,11 +5,13 @@ struct PlaylistLines {
     private(set) var text = ByteBuffer()
     private let prefix: String
     private let suffix: String
+    private let tag: FileTag?
     /// The initialization segment that applies to the following lines.
     private var initialization: String?
 
-    init(query: String, prefix: String, capacity: Int) {
+    init(query: String, prefix: String, tag: FileTag?, capacity: Int) {
         self.prefix = prefix
+        self.tag = tag
         suffix = query.isEmpty ? "" : "?\(query)"
         text.reserveCapacity(capacity)
     }
@@ -22,7 +24,7 @@ struct PlaylistLines {
     /// Writes a file's URI as a line.
     mutating func add(file name: String) {
         text.writeString(prefix)
-        text.writeString(name)
+        text.writeString(self.tag?.name(name) ?? name)
         add(suffix)
     }
 
@@ -31,7 +33,7 @@ struct PlaylistLines {
         text.writeString(tag)
         text.writeStaticString("\"")
         text.writeString(prefix)
-        text.writeString(name)
+        text.writeString(self.tag?.name(name) ?? name)
         text.writeString(suffix)
         text.writeStaticString("\"")
         add(rest)

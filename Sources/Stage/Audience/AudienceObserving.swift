@@ -42,6 +42,8 @@ public protocol AudienceObserving: Sendable {
     var requesters: Int { get }
     /// Returns the session counts of one client, a `PeerAddress.account`.
     func sessions(of client: UInt64) -> ClientSessions
+    /// Whether not everyone may watch a room, so that no cache may answer for it.
+    func isPrivate(_ room: String) -> Bool
 }
 
 /// The session counts of one client.
@@ -67,6 +69,9 @@ extension AudienceObserving {
 
     /// Returns an unlimited slot.
     public func reserveSlot(in room: String, for player: PlayerRequest) -> ViewerSlot? { .unlimited }
+
+    /// Returns false: everyone may watch.
+    public func isPrivate(_ room: String) -> Bool { false }
 
     /// Returns zero counts.
     public func sessions(of client: UInt64) -> ClientSessions { ClientSessions() }

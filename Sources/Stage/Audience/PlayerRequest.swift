@@ -47,6 +47,16 @@ public struct PlayerRequest: Sendable, Equatable {
     public var isLogged = false
     /// Whether the player accepts gzip responses (RFC 9110 section 12.5.3).
     public var acceptsGzip = false
+    /// The ticket in the query, `ticket`.
+    public var ticket: String?
+    /// The passphrase in the query, `passphrase`.
+    public var passphrase: String?
+    /// Whether the player takes the place of another device with the same ticket, `take_over`.
+    public var takesOver = false
+    /// Whether the token is valid for the room.
+    public var holdsToken = false
+    /// What admits the player to a private room; set by the gateway after its check.
+    public var grant: PlaybackGrant?
 
     /// Creates a request from known facts.
     public init(
@@ -76,4 +86,6 @@ public enum ViewerAdmission: Sendable, Equatable {
     case refused
     /// The client has the maximum number of unverified sessions.
     case crowded
+    /// The room is private, and the player has nothing that admits it.
+    case denied(AccessRefusal)
 }

@@ -34,6 +34,13 @@ public struct RoomSettings: Sendable, Hashable, Codable {
     /// Seconds for which the program shows its last slate after the end of the room, 0 to 60; nil for the default, see
     /// `lingerTime(afterShow:)`.
     public var linger: Int?
+    /// Who may watch the program.
+    public var audienceAccess: AudienceAccess {
+        get { givenAccess ?? AudienceAccess() }
+        set { givenAccess = newValue == AudienceAccess() ? nil : newValue }
+    }
+    /// Nil for a public room, as in older records.
+    private var givenAccess: AudienceAccess?
 
     /// Creates settings; omitted values have their defaults.
     ///
@@ -99,6 +106,7 @@ public struct RoomSettings: Sendable, Hashable, Codable {
         try program.validate()
         try sound.validate()
         if let linger { try StageError.check(linger, in: 0...60, field: "linger") }
+        try audienceAccess.validate()
     }
 }
 

@@ -7,7 +7,8 @@ import Stage
 /// accepts a valid id that it never saw, after a restart or from another gateway.
 ///
 /// The two high bits of the shard byte mark an id that never counts, because later only its playlists may be seen, in a
-/// log without any other information.
+/// log without any other information. The two bits below them say what admitted the viewer to a private room; the high
+/// bits of the nonce then name the grant, see `PlaybackGrant`.
 public struct SessionID: Sendable, Hashable {
     /// The length of the text form.
     public static let textLength = 32
@@ -16,6 +17,8 @@ public struct SessionID: Sendable, Hashable {
     /// Flags in the shard byte: a machine's token, and an excluded user agent.
     private static let roleBit: UInt8 = 0x80
     private static let agentBit: UInt8 = 0x40
+    /// The position of the kind of grant in the shard byte, two bits.
+    private static let grantShift: UInt8 = 4
 
     /// Version, shard, second of issue and the high half of the room hash.
     let head: UInt64
@@ -32,24 +35,32 @@ public struct SessionID: Sendable, Hashable {
 
     /// Assembles the unsigned fields; the key adds `code`.
     ///
-    /// - Parameter exclusion: The reason why the id never counts; `role` and `agent` are encoded.
+    /// - Parameters:
+    ///   - exclusion: The reason why the id never counts; `role` and `agent` are encoded.
+    ///   - grant: What admitted the viewer to a private room; nil for a public one.
     init(
         version: UInt8,
         shard: UInt8,
         exclusion: ExclusionReason? = nil,
+        grant: PlaybackGrant? = nil,
         issuedAt: UInt32,
         roomHash: UInt32,
         nonce: UInt64,
         code: UInt64 = 0
     ) {
-        let mark = exclusion == .role ? Self.roleBit : exclusion == .agent ? Self.agentBit : 0
+        var mark = exclusion == .role ? Self.roleBit : exclusion == .agent ? Self.agentBit : 0
+        var nonce = nonce
+        if let grant {
+            mark |= grant.kind << Self.grantShift
+            nonce = grant.value << UInt64(grant.freeBits) | nonce & (1 << UInt64(grant.freeBits) - 1)
+        }
         head =
             UInt64(version) << 56 | UInt64(shard | mark) << 48 | UInt64(issuedAt) << 16 | UInt64(roomHash >> 16)
         tail = UInt64(roomHash & 0xFFFF) << 48 | nonce & 0xFFFF_FFFF_FFFF
         self.code = code
     }
 
-    /// Parses the text form; nil unless it is 32 characters of base64url with a valid shard.
+    /// Parses the text form; nil unless it is 32 characters of base64url.
     ///
     /// Does not check the authentication code: see `SessionKeys.verify`.
     public init?(_ text: String) {
@@ -57,7 +68,6 @@ public struct SessionID: Sendable, Hashable {
         var text = text
         guard let words = text.withUTF8({ Self.words(of: $0) }) else { return nil }
         (head, tail, code) = words
-        guard shardByte & ~(Self.roleBit | Self.agentBit) < Self.shardCount else { return nil }
     }
 
     /// Decodes 32 groups of six bits, most significant first; nil for characters outside of base64url.
@@ -108,6 +118,8 @@ public struct SessionID: Sendable, Hashable {
         if shardByte & Self.roleBit != 0 { return .role }
         return shardByte & Self.agentBit != 0 ? .agent : nil
     }
+    /// What admitted the viewer to a private room; nil for an id of a public one.
+    var grant: PlaybackGrant? { PlaybackGrant(kind: shardByte >> Self.grantShift & 3, nonce: nonce) }
     /// The second of issue since 1970, by the clock of the issuer.
     var issuedAt: UInt32 { UInt32(truncatingIfNeeded: head >> 16) }
     /// A random number of 48 bits.

@@ -19,12 +19,14 @@ public struct SessionKeys: Sendable {
     /// - Parameters:
     ///   - shard: The owning shard, below `SessionID.shardCount`.
     ///   - exclusion: The reason why the id never counts; nil for a viewer.
+    ///   - grant: What admitted the viewer to a private room; nil for a public one.
     ///   - issuedAt: Seconds since 1970.
     ///   - nonce: A random number; 48 bits are used.
     func makeID(
         room: String,
         shard: UInt8,
         exclusion: ExclusionReason? = nil,
+        grant: PlaybackGrant? = nil,
         issuedAt: UInt32,
         nonce: UInt64
     ) -> SessionID {
@@ -32,6 +34,7 @@ public struct SessionKeys: Sendable {
             version: current.version,
             shard: shard,
             exclusion: exclusion,
+            grant: grant,
             issuedAt: issuedAt,
             roomHash: SessionID.stableHash(room),
             nonce: nonce

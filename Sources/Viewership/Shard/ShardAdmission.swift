@@ -61,6 +61,12 @@ extension AudienceShard {
         return !sessions[index].flags.contains(.isExcluded)
     }
 
+    /// Whether the session watches, or was admitted and may still begin to.
+    func isPresent(_ id: SessionID, room: String) -> Bool {
+        guard let index = sessionIndex.find(id.code, in: sessions), self.room(of: index) == room else { return false }
+        return sessions[index].phase == .new || sessions[index].phase == .live
+    }
+
     /// Whether the session is unqualified and the client that receives its media is unknown.
     func lacksReceiver(_ id: SessionID) -> Bool {
         guard let index = sessionIndex.find(id.code, in: sessions) else { return false }

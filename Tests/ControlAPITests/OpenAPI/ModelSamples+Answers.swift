@@ -138,6 +138,7 @@ extension ModelSamples {
             links: ["a": "b"]
         )
         room.type = "x"
+        room.access = accessResource
         room.callSettings = callSettingsResource
         room.maxAudience = 1
         room.degradation = mixerLoadResource
@@ -322,6 +323,27 @@ extension ModelSamples {
     static let pageResource = PageResource(pageSize: 1, nextPageToken: "x")
 
     static let participantList = ParticipantList(participants: [participantResource], meta: pageResource)
+
+    static let accessResource = AccessResource(rule: "x")
+
+    static let admissionResource = AdmissionResource(sid: "x", playback: playbackResource)
+
+    static let ticketResource = TicketResource(
+        id: "x",
+        room: "x",
+        name: "x",
+        devices: 1,
+        watching: 1,
+        startsAt: Timestamp(0),
+        expiresAt: Timestamp(0),
+        dateCreated: Timestamp(0),
+        revokedAt: Timestamp(0),
+        ticket: "x",
+        url: "x",
+        playback: playbackResource
+    )
+
+    static let ticketList = TicketList(tickets: [ticketResource], meta: pageResource)
 
     static let roomList = RoomList(rooms: [roomResource], meta: pageResource)
 

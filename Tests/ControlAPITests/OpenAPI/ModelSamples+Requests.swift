@@ -79,7 +79,27 @@ extension ModelSamples {
         sound: roomSoundBody,
         linger: 1,
         program: programResource,
-        autoStart: autoStartBody
+        autoStart: autoStartBody,
+        access: accessBody
+    )
+
+    static let accessBody = AccessBody(
+        rule: "x",
+        passphrase: "x",
+        allowRegions: ["x"],
+        denyRegions: ["x"],
+        allowNetworks: ["x"],
+        denyNetworks: ["x"]
+    )
+
+    static let admissionBody = AdmissionBody(ticket: "x", passphrase: "x", sid: "x", takeOver: true)
+
+    static let createTicketsBody = CreateTicketsBody(
+        count: 1,
+        name: "x",
+        devices: 1,
+        startsAt: Timestamp(0),
+        expiresAt: Timestamp(0)
     )
 
     static let heartbeatBody = HeartbeatBody(sessionID: "x", audioLevel: 1.5)

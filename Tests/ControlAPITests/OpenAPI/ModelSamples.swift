@@ -20,6 +20,13 @@ enum ModelSamples {
 
     static let all: [Sample] = [
         Sample(absenceResource),
+        Sample(accessBody),
+        Sample(accessResource),
+        Sample(admissionBody),
+        Sample(admissionResource),
+        Sample(createTicketsBody),
+        Sample(ticketList),
+        Sample(ticketResource),
         Sample(assetList),
         Sample(assetResource),
         Sample(autoStartBody),

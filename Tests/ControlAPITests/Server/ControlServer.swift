@@ -1,3 +1,4 @@
+import Admission
 import Assets
 import ControlAPI
 import Foundation
@@ -30,6 +31,8 @@ final class ControlServer: Sendable {
     let log = LogCapture()
     let viewership = StubViewership()
     let history = StubHistory()
+    /// Admits to the rooms of the directory, as the gateway does.
+    let gate: AudienceGate
     let logs = RecordingLogs()
     /// Queues deliveries but may not connect anywhere.
     let webhooks: WebhookDispatcher
@@ -70,6 +73,14 @@ final class ControlServer: Sendable {
         directory = RoomDirectory(settings: settings, clock: clock, pepper: [1, 2, 3]) { [viewership] room in
             viewership.report(room: room)
         }
+        gate = AudienceGate(
+            audience: ViewershipLedger(
+                keys: SessionKeys(current: SessionKey(version: 1, secret: Self.signingKey)),
+                clock: clock
+            ),
+            keys: AdmissionKeys(secret: Self.signingKey),
+            store: TicketStore(path: folder.file("tickets.sqlite"), logger: Self.silent)
+        )
         tokens = await AccessTokens(signingKey: Self.signingKey, kid: "k1")
         operatorToken = try await tokens.issueOperator(expiresIn: 600)
     }
@@ -110,6 +121,7 @@ final class ControlServer: Sendable {
             livestreams: livestreams,
             hls: hls,
             viewership: viewership,
+            gate: gate,
             history: history,
             logs: logs,
             client: { _ in 1 },

@@ -114,7 +114,7 @@ final class StubViewership: ViewershipReporting {
         return rooms.withLock { $0[room] } ?? RoomViewership(room: room, asOf: 0)
     }
 
-    func makeSession(room: String, identity: String) -> String {
+    func makeSession(room: String, identity: String, grant: PlaybackGrant?) -> String {
         "sid-\(room)-\(identity)"
     }
 

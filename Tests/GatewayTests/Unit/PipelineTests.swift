@@ -43,6 +43,7 @@ struct PipelineTests {
             tokens: await AccessTokens(signingKey: secrets.signingKey, kid: secrets.signingKeyName),
             database: folder.file("data/rooms.sqlite"),
             viewershipDatabase: folder.file("data/viewership.sqlite"),
+            ticketDatabase: folder.file("data/tickets.sqlite"),
             assets: AssetStore(path: folder.file("data/assets")),
             launchMixer: { room, _, _ in
                 mixers.rooms.withLock { $0.append(room) }
@@ -227,6 +228,7 @@ struct PipelineTests {
                 tokens: pipeline.tokens,
                 livestreams: pipeline.livestreams,
                 viewership: pipeline.viewership,
+                gate: pipeline.gate,
                 assets: pipeline.assets,
                 addresses: { addresses },
                 readiness: { Readiness() },

@@ -25,20 +25,20 @@ struct ViewerTokensTests {
         }
         for room in ["show", sid] {
             let ann = try await tokens.issue(identity: "ann", room: room, mode: .receiveOnly, expiresIn: 60)
-            #expect(await bearer(ann) == ViewerBearer(identity: "ann"))
-            #expect(await bearer(ann, watching: "show_720p") == ViewerBearer(identity: "ann"))
+            #expect(await bearer(ann) == ViewerBearer(identity: "ann", isForRoom: true))
+            #expect(await bearer(ann, watching: "show_720p") == ViewerBearer(identity: "ann", isForRoom: true))
             // A token of another room does not identify its bearer.
             #expect(await bearer(ann, watching: "other") == ViewerBearer())
         }
         let eye = try await tokens.issue(identity: "eye", room: "show", role: .monitor, expiresIn: 60)
-        #expect(await bearer(eye) == ViewerBearer(identity: "eye", role: .monitor))
+        #expect(await bearer(eye) == ViewerBearer(identity: "eye", role: .monitor, isForRoom: true))
         // A monitor's token of another room hides its identity, and still does not count.
         #expect(await bearer(eye, watching: "other") == ViewerBearer(role: .monitor))
         for (role, player) in [(AccessRole.relay, PlayerRequest.Role.relay), (.thumbnail, .thumbnail)] {
             for room in [nil, "show"] {
                 let claims = AccessClaims(identity: "box", role: role, room: room, expiresAt: Self.soon)
                 let token = try await tokens.issue(claims)
-                #expect(await bearer(token) == ViewerBearer(identity: "box", role: player))
+                #expect(await bearer(token) == ViewerBearer(identity: "box", role: player, isForRoom: true))
             }
         }
         let mixer = try await tokens.issue(identity: "m", room: "show", role: .mixer, epoch: 1, expiresIn: 60)

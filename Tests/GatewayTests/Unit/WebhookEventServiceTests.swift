@@ -37,6 +37,7 @@ struct WebhookEventServiceTests {
             tokens: await AccessTokens(signingKey: secrets.signingKey, kid: secrets.signingKeyName),
             database: folder.file("data/rooms.sqlite"),
             viewershipDatabase: folder.file("data/viewership.sqlite"),
+            ticketDatabase: folder.file("data/tickets.sqlite"),
             assets: AssetStore(path: folder.file("data/assets")),
             launchMixer: { _, _, _ in throw NoMixer() },
             logger: logger

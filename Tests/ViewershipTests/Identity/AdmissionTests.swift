@@ -20,7 +20,7 @@ struct AdmissionTests {
     private func sid(_ admission: ViewerAdmission) -> String {
         switch admission {
         case .viewer(let sid), .uncounted(let sid): sid
-        case .refused, .crowded: ""
+        case .refused, .crowded, .denied: ""
         }
     }
 

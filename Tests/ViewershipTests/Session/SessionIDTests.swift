@@ -46,11 +46,11 @@ struct SessionIDTests {
     }
 
     @Test(
-        "rejects a text of another length, alphabet or shard",
+        "rejects a text of another length or alphabet",
         arguments: [
             "", "A", String(repeating: "A", count: 31), String(repeating: "A", count: 33),
             String(repeating: "A", count: 31) + "=", String(repeating: "A", count: 31) + "+",
-            String(repeating: "A", count: 30) + "é", "ARAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+            String(repeating: "A", count: 30) + "é",
         ]
     )
     func malformed(text: String) {

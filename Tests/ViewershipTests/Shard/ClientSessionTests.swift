@@ -138,7 +138,7 @@ extension ViewerAdmission {
     fileprivate var isPlaying: Bool {
         switch self {
         case .viewer, .uncounted: true
-        case .refused, .crowded: false
+        case .refused, .crowded, .denied: false
         }
     }
 }

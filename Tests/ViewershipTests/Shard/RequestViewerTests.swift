@@ -339,7 +339,7 @@ struct RequesterTests {
     private func admit(sid: String? = nil) -> String? {
         switch fixture.ledger.admit(PlayerRequest(sid: sid, address: "192.0.2.1"), to: fixture.room) {
         case .viewer(let sid), .uncounted(let sid): sid
-        case .refused, .crowded: nil
+        case .refused, .crowded, .denied: nil
         }
     }
 

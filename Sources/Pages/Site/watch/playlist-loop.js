@@ -34,7 +34,7 @@ export async function followPlaylist(url, signal, onPlaylist) {
     } catch (error) {
       // A gateway that is gone is back in a moment, and what was played until then goes on in the same place.
       if (signal.aborted) break;
-      if (error instanceof HTTPFailure && [403, 410].includes(error.status)) return 'refused';
+      if (error instanceof HTTPFailure && [401, 403, 409, 410].includes(error.status)) return 'refused';
       if (error instanceof HTTPFailure && error.status === 404) return 'gone';
       // What was asked for is too far ahead, or the answer was lost: begin again with what there is.
       playlist = null;

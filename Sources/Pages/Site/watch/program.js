@@ -1,5 +1,6 @@
 // A room's program for one viewer: waits until there is one, plays it, and comes back when it comes back.
 
+import { isRefusal } from './admission.js';
 import { canPlay, MSEPlayer } from './mse-player.js';
 import { NativePlayer, prefersNative } from './native-player.js';
 import { parseMultivariant } from './playlist.js';
@@ -11,17 +12,22 @@ export class Program extends EventTarget {
    * @param address Of the multivariant playlist.
    * @param device The id that the browser keeps; null for none.
    * @param token The viewer's token; null without one.
+   * @param admission What admits the viewer to a private room; null where rooms are public.
    */
-  constructor(video, address, device = null, token = null) {
+  constructor(video, address, device = null, token = null, admission = null) {
     super();
     this.video = video;
     this.address = address;
     this.device = device;
     this.token = token;
+    this.admission = admission;
     this.state = 'waiting';
     this.player = null;
     this.renditions = null;
-    this.sid = null;
+    this.sid = admission?.sid ?? null;
+    /** Why the viewer is not admitted; null if it is. */
+    this.refusal = null;
+    this.denial = null;
     this.listen();
     this.run();
   }
@@ -54,12 +60,20 @@ export class Program extends EventTarget {
   async run() {
     const backOff = new BackOff(0.5, 2);
     for (;;) {
+      if (this.denial) {
+        await this.waitForAdmission(this.denial);
+        continue;
+      }
       try {
         const reason = await this.playOnce();
         if (reason === 'restarted') continue;
         if (reason !== 'refused') this.become(reason === 'failed' ? 'failed' : 'waiting');
         if (reason !== 'failed') backOff.succeeded();
       } catch (error) {
+        if (error instanceof HTTPFailure && isRefusal(error)) {
+          await this.waitForAdmission(error);
+          continue;
+        }
         this.become(stateAfter(error));
       }
       // After a refusal for lack of capacity, waits before the next attempt.
@@ -68,8 +82,32 @@ export class Program extends EventTarget {
     }
   }
 
+  /** The viewer will not be admitted, as is known before the program begins. */
+  deny(failure) {
+    if (this.state === 'waiting') this.denial = failure;
+  }
+
+  /** The viewer was admitted. */
+  admit(sid) {
+    this.sid = sid;
+    this.refusal = null;
+    this.denial = null;
+    this.endRefusal?.();
+  }
+
+  /** Waits until the viewer is admitted; asks again by itself now and then, for a ticket may become valid. */
+  async waitForAdmission(failure) {
+    this.refusal = failure;
+    this.denial = null;
+    this.become('denied');
+    this.dispatchEvent(new Event('refusal'));
+    await Promise.race([pause(20 + 5 * Math.random()), new Promise((resolve) => { this.endRefusal = resolve; })]);
+    this.endRefusal = null;
+  }
+
   async playOnce() {
     const { body, url } = await this.takePlaylist();
+    this.refusal = null;
     const variants = parseMultivariant(body, url).map((variant) => ({ ...variant, url: this.named(variant.url) }));
     if (variants.length === 0) throw new Error('nothing to play');
     this.sid = sessionOf(new URL(variants[0].url));
@@ -123,9 +161,16 @@ export class Program extends EventTarget {
     try {
       return await take(this.ownAddress, 'text');
     } catch (error) {
-      // A session that the gateway does not know as its own any more, or a token that has run out: the program is for
-      // everybody.
-      if (!(error instanceof HTTPFailure) || error.status !== 403 || !(this.sid || this.token)) throw error;
+      if (!(error instanceof HTTPFailure)) throw error;
+      if (isRefusal(error)) {
+        // What the page has may still admit it, such as its ticket after its session has ended.
+        if (!this.admission?.ticket || this.refusal) throw error;
+        this.sid = await this.admission.enter();
+        return take(this.ownAddress, 'text');
+      }
+      // A session that the gateway does not know as its own any more, or a token that has run out: the program may be
+      // for everybody.
+      if (error.status !== 403 || !(this.sid || this.token)) throw error;
       if (this.sid) this.sid = null;
       else this.token = null;
       return this.takePlaylist();

@@ -1,18 +1,25 @@
 // Fetching with a deadline, and coming back after a failure.
 
 export class HTTPFailure extends Error {
-  /** @param code The gateway's own number of the failure; null where it has none. */
-  constructor(status, url, code = null) {
+  /** @param error The gateway's own description of the failure; null where it has none. */
+  constructor(status, url, error = null) {
     super(`${status} for ${new URL(url).pathname}`);
     this.status = status;
-    this.code = code;
+    this.code = error?.code ?? null;
+    this.reason = error?.message ?? null;
+    this.advice = error?.solution ?? null;
+  }
+
+  /** Reads the failure from an answer. */
+  static async of(response) {
+    return new HTTPFailure(response.status, response.url, await errorOf(response));
   }
 }
 
-async function codeOf(response) {
+async function errorOf(response) {
   if (!response.headers.get('Content-Type')?.startsWith('application/json')) return null;
   try {
-    return (await response.json()).error.code;
+    return (await response.json()).error;
   } catch {
     return null;
   }
@@ -27,7 +34,7 @@ async function codeOf(response) {
 export async function take(url, read, { signal, seconds = 10 } = {}) {
   const limit = AbortSignal.timeout(seconds * 1000);
   const response = await fetch(url, { signal: signal ? AbortSignal.any([signal, limit]) : limit });
-  if (!response.ok) throw new HTTPFailure(response.status, response.url, await codeOf(response));
+  if (!response.ok) throw await HTTPFailure.of(response);
   return { body: await response[read](), url: response.url };
 }
 

@@ -2,13 +2,14 @@
 
 import { count } from '../shared/format.js';
 import { setText } from '../shared/element.js';
+import { Admission, AdmissionForm } from './admission.js';
 import { Beacon } from './beacon.js';
 import { Controls } from './controls.js';
 import { deviceID } from './device.js';
 import { Program } from './program.js';
 import { nameOf } from './renditions.js';
 import { ServerClock } from './server-clock.js';
-import { pause } from './transport.js';
+import { HTTPFailure, pause } from './transport.js';
 
 const room = decodeURIComponent(location.pathname.split('/')[2] ?? '');
 const query = new URLSearchParams(location.search);
@@ -23,8 +24,10 @@ const video = find('video');
 const clock = new ServerClock();
 // Set by the gateway from its configuration: whether device ids may be used.
 const takesDevices = document.querySelector('meta[name="footlight-device-ids"]').content === 'on';
+const admission = new Admission(room, query.get('ticket'));
 const program = new Program(video, `/live/${encodeURIComponent(room)}/index.m3u8`, deviceID(takesDevices),
-  query.get('token'));
+  query.get('token'), admission);
+const form = new AdmissionForm(find('admission'), admission, (sid) => program.admit(sid));
 const controls = new Controls({ stage: find('stage'), video, program });
 
 const beaconStates = { starting: 's', playing: 'p', paused: 'a', stalled: 'r', failed: 'f', waiting: 'e' };
@@ -44,6 +47,7 @@ function tell() {
     failed: 'The connection was lost. Trying again…',
     full: 'The room is full. Playback begins as soon as there is capacity.',
     unplayable: 'This browser cannot play the program.',
+    denied: 'This program is not public.',
   };
   const message = messages[program.state] ?? '';
   setText(find('message'), message);
@@ -53,7 +57,9 @@ function tell() {
   find('live').hidden = !isLive;
 }
 
+program.addEventListener('refusal', () => form.show(program.refusal));
 program.addEventListener('state', () => {
+  if (program.state !== 'denied') form.hide();
   tell();
   controls.update();
   if (program.state === 'starting' && !beacon && program.sid) {
@@ -85,16 +91,29 @@ function bits(variant) {
   return rate ? `${(rate / 1e6).toFixed(1)} Mb/s` : '';
 }
 
+/** Asks who is admitted before there is a program, so that a viewer may enter while it waits. */
+async function askForAdmission() {
+  try {
+    program.admit(await admission.enter());
+  } catch (error) {
+    if (error instanceof HTTPFailure) program.deny(error);
+  }
+}
+
 async function followAudience() {
   for (;;) {
     const sent = Date.now();
     try {
-      const answer = await fetch(`/watch/${encodeURIComponent(room)}/status`, { signal: AbortSignal.timeout(5000) });
+      const session = program.sid ? `?sid=${program.sid}` : '';
+      const answer = await fetch(`/watch/${encodeURIComponent(room)}/status${session}`, {
+        signal: AbortSignal.timeout(5000),
+      });
       exists = answer.status !== 404;
       if (answer.ok) {
         const { viewers, now } = await answer.json();
         clock.note(sent, Date.now(), now);
-        setText(find('audience'), viewers === 1 ? '1 watching' : `${count(viewers)} watching`);
+        if (viewers === undefined && program.state === 'waiting') await askForAdmission();
+        setText(find('audience'), viewers === undefined ? '' : viewers === 1 ? '1 watching' : `${count(viewers)} watching`);
       }
       tell();
     } catch {

@@ -59,6 +59,7 @@ final class InProcessGateway: Sendable {
             tokens: tokens,
             database: folder.file("data/rooms.sqlite"),
             viewershipDatabase: folder.file("data/viewership.sqlite"),
+            ticketDatabase: folder.file("data/tickets.sqlite"),
             assets: AssetStore(path: folder.file("data/assets")),
             clock: clock,
             launchMixer: { _, _, _ in throw NoMixer() },
