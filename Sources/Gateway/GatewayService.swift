@@ -36,21 +36,26 @@ public struct GatewayService: Sendable {
         self.logger = logger
     }
 
-    /// Makes the configured format that of all log messages of the process; call it once, before a service is made.
-    public static func useLogFormat(of configuration: GatewayConfiguration) {
-        if configuration.logFormat == JSONLogHandler.format { JSONLogHandler.bootstrap() }
+    /// Makes the configured format and level those of all log messages of the process; call it once, before a service
+    /// is made.
+    public static func useLog(of configuration: GatewayConfiguration) {
+        LogLevel.bootstrap(configuration)
     }
 
     /// Runs until SIGTERM or SIGINT.
-    public func runUntilSignalled() async throws {
-        try await run(whenListening: { _ in })
+    ///
+    /// - Parameter reload: Reads the configuration again at SIGHUP.
+    public func runUntilSignalled(reload: @escaping @Sendable () async throws -> GatewayConfiguration) async throws {
+        try await run(reload: reload, whenListening: { _ in })
     }
 
     /// Runs until SIGTERM or SIGINT, and calls back when every listener is open.
     ///
-    /// - Parameter companion: A service that runs beside the gateway. It is shut down first, and the gateway ends with
-    ///   it.
+    /// - Parameters:
+    ///   - companion: A service that runs beside the gateway. It is shut down first, and the gateway ends with it.
+    ///   - reload: Reads the configuration again at SIGHUP; nil leaves the signal to the process.
     func run(
+        reload: (@Sendable () async throws -> GatewayConfiguration)? = nil,
         beside companion: (any Service)? = nil,
         whenListening: @escaping @Sendable (Endpoints) -> Void
     ) async throws {
@@ -162,6 +167,7 @@ public struct GatewayService: Sendable {
                 on: sockets,
                 revoked: revoked,
                 ports: ports,
+                reload: reload,
                 beside: companion,
                 group: group,
                 lock: lock,
@@ -188,6 +194,7 @@ public struct GatewayService: Sendable {
         on sockets: InheritedSockets,
         revoked: RevokedTokenStore,
         ports: ListeningPorts,
+        reload: (@Sendable () async throws -> GatewayConfiguration)?,
         beside companion: (any Service)?,
         group: MultiThreadedEventLoopGroup,
         lock: DataDirectoryLock,
@@ -306,7 +313,7 @@ public struct GatewayService: Sendable {
         parts += LivenessMonitor.Part.folder(salt.directory, lock: lock)
         let monitor = LivenessMonitor(parts: parts, health: health, manager: manager)
         // Stopped in reverse order: listeners, hosts and viewers first, then mixers, then HTTP.
-        let services: [any Service] =
+        var services: [any Service] =
             [
                 monitor,
                 webhookEvents,
@@ -335,6 +342,27 @@ public struct GatewayService: Sendable {
                 pipeline.mixers,
                 DrainService(pipeline: pipeline, servers: servers + [mixerRTMP], health: health),
             ]
+        let reloading = reload.map { load in
+            ConfigurationReload(load: load, initial: configuration, logger: logger) { new in
+                if let certificate, let paths = CertificatePaths(new) {
+                    certificate.use(paths)
+                    _ = try await salt.directory.onQueue { try certificate.reload() }
+                }
+                if let level = Logger.Level(rawValue: new.logLevel) { LogLevel.current = level }
+                let limits = new.rtmpLimits(plan)
+                for server in servers {
+                    server.setClientLimits(
+                        players: limits.playersPerClient,
+                        waiting: limits.preAuthConnectionsPerClient
+                    )
+                }
+                pipeline.apply(new, plan)
+                web.setStreamLimit(new.clientStreams)
+                gate.setAllowsPrivateAddresses(new.allowsPrivateWebhooks)
+                webhooks.setAllowsPlainHTTP(new.allowsPlainWebhooks)
+            }
+        }
+        if let reloading { services.insert(reloading, at: 0) }
         var running = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
         if let companion {
             running.append(.init(service: companion, successTerminationBehavior: .gracefullyShutdownGroup))

@@ -276,3 +276,16 @@ struct Pipeline: Sendable {
         assets.removeOrphans(retaining: Set(stage.rooms(.inProgress).map(\.sid)))
     }
 }
+
+extension Pipeline {
+    /// Applies the reloadable settings of a configuration.
+    func apply(_ configuration: GatewayConfiguration, _ plan: DescriptorPlan) {
+        let limits = HTTPLimits(configuration, plan: plan)
+        service.setClientLimits(requests: limits.requests, connections: limits.connections)
+        viewership.limitClients(
+            unproven: configuration.clientSessions == 0 ? nil : configuration.clientSessions,
+            watching: configuration.clientViewers == 0 ? nil : configuration.clientViewers
+        )
+        proxies.replace(with: TrustedProxies(configuration))
+    }
+}

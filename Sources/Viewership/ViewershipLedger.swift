@@ -212,6 +212,11 @@ public final class ViewershipLedger: Sendable, PrivateAudience {
     /// Returns the sessions of one client, a `PeerAddress.account`.
     public func sessions(of client: UInt64) -> ClientSessions { clients.sessions(of: client) }
 
+    /// Changes the limits for sessions of one client that begin or qualify later; nil for no limit.
+    public func limitClients(unproven: Int?, watching: Int?) {
+        clients.setLimits(unproven: unproven, watching: watching)
+    }
+
     /// Sessions refused because their client had too many unqualified ones.
     public var refusedSessions: UInt64 { clients.refused }
 

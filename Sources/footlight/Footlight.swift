@@ -42,8 +42,8 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         CrashTrace.prepare()
         let configuration = try await options.load()
-        GatewayService.useLogFormat(of: configuration)
-        try await GatewayService(configuration).runUntilSignalled()
+        GatewayService.useLog(of: configuration)
+        try await GatewayService(configuration).runUntilSignalled { try await options.load() }
     }
 }
 
@@ -70,8 +70,11 @@ struct Demo: AsyncParsableCommand {
 struct CheckConfig: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config",
-        abstract: "Print the effective settings, secrets left out."
+        abstract: "Print the effective settings, secrets left out, and verify the certificate if one is in use."
     )
+
+    @Option(help: "The name by which clients reach the gateway, which the certificate must have.")
+    var name: String?
 
     @Flag(help: "Print the table of all settings, as the documents have it, instead.")
     var reference = false
@@ -87,6 +90,9 @@ struct CheckConfig: AsyncParsableCommand {
         guard !template else { return print(configuration.template, terminator: "") }
         try configuration.requireKnownKeys()
         for line in configuration.lines { print(line) }
+        let findings = await Doctor(configuration, name: name).certificateFindings().filter { $0.level != .ok }
+        for finding in findings { FileHandle.standardError.write(Data("\(finding)\n".utf8)) }
+        if findings.contains(where: { $0.level == .problem }) { throw ExitCode.failure }
     }
 }
 

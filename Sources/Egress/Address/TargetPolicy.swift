@@ -78,6 +78,11 @@ public final class TargetResolver: Sendable {
         policy.withLock { _ = $0.ownPorts.insert(ownPort) }
     }
 
+    /// Changes whether private and loopback addresses are allowed, for later lookups.
+    public func setAllowsPrivateAddresses(_ isAllowed: Bool) {
+        policy.withLock { $0.allowsPrivateAddresses = isAllowed }
+    }
+
     /// Resolves a host to numeric addresses, all of which are allowed at `port`.
     ///
     /// Each lookup runs on its own thread, so that a slow one does not delay the others.

@@ -157,7 +157,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             let isForwarding = service.budget.isForwarding(client, head.headerFields)
             if isForwarding { connection.leaveSlot() }
             guard service.budget.allowsRequest(from: client, head.headerFields, now: lastActivity) else {
-                current = .answered(service.tooManyRequests, head)
+                current = .answered(service.budget.refusal, head)
                 return
             }
             if transport == .http1, !isForMixers, !isForwarding, let location = service.secureLocation?(head) {

@@ -16,8 +16,6 @@ public struct MediaService: Sendable {
     let budget: RequestRateLimiter
     /// Limits the open connections of each client.
     let connections: ClientLimiter
-    /// The response to a request that exceeds the rate limit.
-    let tooManyRequests: MediaResponse
     let waits: WaitingRequestLimiter
     let trust: ClientTrustPolicy
     let dates: HTTPDateCache
@@ -53,8 +51,15 @@ public struct MediaService: Sendable {
         self.dates = dates
         budget = RequestRateLimiter(limits, audience: audience, proxies: trust.proxies)
         connections = ClientLimiter(limit: limits.connections)
-        tooManyRequests = .tooManyRequests(rate: limits.requests?.perSecond ?? 1)
         waits = WaitingRequestLimiter(limits.waits)
+    }
+
+    /// Changes the limits for a client: its requests and its connections; nil for none.
+    ///
+    /// All copies of the service share them.
+    public func setClientLimits(requests: (perSecond: Double, burst: Double)?, connections limit: Int?) {
+        budget.setLimit(requests)
+        connections.setLimit(limit)
     }
 
     /// The current load and the refusals since the start.

@@ -30,8 +30,20 @@ final class RequestRateLimiter: Sendable {
     private static let watching = (perSecond: 15.0, burst: 30.0)
     private static let unproven = (perSecond: 1.0, burst: 20.0)
 
-    private let isCounting: Bool
-    private let limiter: Mutex<RateLimiter<UInt64>>
+    private struct State {
+        var limiter: RateLimiter<UInt64>
+        /// The response to a request beyond the limit.
+        var refusal: MediaResponse
+
+        init(_ requests: (perSecond: Double, burst: Double)?) {
+            let (perSecond, burst) = requests ?? (0, 0)
+            limiter = RateLimiter(perSecond: perSecond, burst: burst)
+            refusal = .tooManyRequests(rate: requests?.perSecond ?? 1)
+        }
+    }
+
+    private let isCounting: Atomic<Bool>
+    private let state: Mutex<State>
     private let audience: (any AudienceObserving)?
     private let proxies: TrustedProxies
     private let refusals = Atomic<UInt64>(0)
@@ -47,11 +59,19 @@ final class RequestRateLimiter: Sendable {
         audience: (any AudienceObserving)? = nil,
         proxies: TrustedProxies = TrustedProxies()
     ) {
-        isCounting = limits.requests != nil
-        let (perSecond, burst) = limits.requests ?? (0, 0)
-        limiter = Mutex(RateLimiter(perSecond: perSecond, burst: burst))
+        isCounting = Atomic(limits.requests != nil)
+        state = Mutex(State(limits.requests))
         self.audience = audience
         self.proxies = proxies
+    }
+
+    /// The response to a request beyond the limit.
+    var refusal: MediaResponse { state.withLock { $0.refusal } }
+
+    /// Changes the limit; nil for none. What clients have requested is forgotten.
+    func setLimit(_ requests: (perSecond: Double, burst: Double)?) {
+        state.withLock { $0 = State(requests) }
+        isCounting.store(requests != nil, ordering: .relaxed)
     }
 
     /// Returns the client at a connection's remote address.
@@ -72,9 +92,11 @@ final class RequestRateLimiter: Sendable {
     ///
     /// - Parameter fields: The header fields of the request.
     func allowsRequest(from client: Client, _ fields: HTTPFields, now: MonotonicTime) -> Bool {
-        guard isCounting, let account = account(of: client, fields) else { return true }
-        if limiter.withLock({ $0.allowsRequest(from: account, now: now) }) { return true }
-        if let more = more(for: account), limiter.withLock({ $0.allowsRequest(from: account, now: now, more: more) }) {
+        guard isCounting.load(ordering: .relaxed), let account = account(of: client, fields) else { return true }
+        if state.withLock({ $0.limiter.allowsRequest(from: account, now: now) }) { return true }
+        if let more = more(for: account),
+            state.withLock({ $0.limiter.allowsRequest(from: account, now: now, more: more) })
+        {
             return true
         }
         refusals.add(1, ordering: .relaxed)

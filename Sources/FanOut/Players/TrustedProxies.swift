@@ -1,20 +1,37 @@
 public import HTTPTypes
 import Media
+import Synchronization
 
 /// The reverse proxies that are trusted to name the origin of a request.
 ///
 /// Trusted are the networks configured by the operator and this machine's loopback addresses, because only a proxy
-/// knows the client behind it.
+/// knows the client behind it. Copies share one list, so that `replace(with:)` changes it for all.
 public struct TrustedProxies: Sendable {
-    private let networks: NetworkList
-    private let regionHeader: HTTPField.Name?
+    private struct State {
+        var networks = NetworkList()
+        var regionHeader: HTTPField.Name?
+        var cacheMedia = true
+    }
+
+    /// The state that copies share.
+    private final class Storage: Sendable {
+        let state: Mutex<State>
+
+        init(_ state: State) { self.state = Mutex(state) }
+    }
+
+    private let storage: Storage
+    private var networks: NetworkList { storage.state.withLock { $0.networks } }
+    private var regionHeader: HTTPField.Name? { storage.state.withLock { $0.regionHeader } }
     /// Whether the proxies may answer media requests from a cache, so that those requests are not seen here.
-    public var cacheMedia = true
+    public var cacheMedia: Bool {
+        get { storage.state.withLock { $0.cacheMedia } }
+        nonmutating set { storage.state.withLock { $0.cacheMedia = newValue } }
+    }
 
     /// Creates an empty list.
     public init() {
-        networks = NetworkList()
-        regionHeader = nil
+        storage = Storage(State())
     }
 
     /// Creates a list of networks; nil if a text is no network or the header name is invalid.
@@ -24,9 +41,15 @@ public struct TrustedProxies: Sendable {
     ///   - regionHeader: The header field with the country, or country and region, of a request: `CF-IPCountry`.
     public init?(_ networks: [String], regionHeader: String? = nil) {
         guard let networks = NetworkList(networks) else { return nil }
-        self.networks = networks
-        self.regionHeader = regionHeader.flatMap { HTTPField.Name($0) }
-        if regionHeader != nil, self.regionHeader == nil { return nil }
+        let field = regionHeader.flatMap { HTTPField.Name($0) }
+        if regionHeader != nil, field == nil { return nil }
+        storage = Storage(State(networks: networks, regionHeader: field))
+    }
+
+    /// Takes over the list of another value, for all copies.
+    public func replace(with other: TrustedProxies) {
+        let state = other.storage.state.withLock { $0 }
+        storage.state.withLock { $0 = state }
     }
 
     /// Whether an address is in one of the networks.

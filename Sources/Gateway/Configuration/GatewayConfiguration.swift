@@ -206,16 +206,22 @@ public struct GatewayConfiguration: Sendable, Equatable {
 extension ClientTrustPolicy {
     /// Makes the policy from the gateway's settings.
     init(_ configuration: GatewayConfiguration, tokens: ViewerTokens) {
-        // Invalid networks were rejected when the settings were read. Without any, no forwarded address is trusted.
-        var proxies =
-            TrustedProxies(configuration.trustedProxies, regionHeader: configuration.regionHeader) ?? TrustedProxies()
-        proxies.cacheMedia = configuration.proxiesCache
         self.init(
-            proxies: proxies,
+            proxies: TrustedProxies(configuration),
             usesDeviceIDs: configuration.usesDeviceIDs,
             namesSessionsInPaths: configuration.namesSessionsInPaths,
             bearer: { token, room in try await tokens.bearer(of: token, watching: room) }
         )
+    }
+}
+
+extension TrustedProxies {
+    /// Makes the list from the gateway's settings.
+    init(_ configuration: GatewayConfiguration) {
+        // Invalid networks were rejected when the settings were read. Without any, no forwarded address is trusted.
+        self =
+            TrustedProxies(configuration.trustedProxies, regionHeader: configuration.regionHeader) ?? TrustedProxies()
+        cacheMedia = configuration.proxiesCache
     }
 }
 

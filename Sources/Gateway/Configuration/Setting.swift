@@ -16,6 +16,18 @@ struct Setting: Sendable {
     let read: @Sendable (SettingReader, inout GatewayConfiguration) throws -> Void
     /// Returns the value, as `check-config` prints it.
     let text: @Sendable (GatewayConfiguration) -> String
+    /// Whether two configurations have the same value.
+    let isEqual: @Sendable (GatewayConfiguration, GatewayConfiguration) -> Bool
+
+    /// The settings that a running gateway takes over when its configuration is reloaded.
+    private static let reloadable: Set = [
+        "tls.certificate", "tls.key", "log.level", "limits.requests", "limits.connections", "limits.players",
+        "limits.waiting", "limits.sessions", "limits.streams", "limits.viewers", "viewership.proxies",
+        "viewership.region_header", "viewership.proxies_cache", "webhooks.allow_private", "webhooks.allow_http",
+    ]
+
+    /// Whether a running gateway takes over a changed value when its configuration is reloaded.
+    var isReloadable: Bool { Self.reloadable.contains(key) }
 
     /// The default, as `check-config` prints it.
     var defaultText: String { text(GatewayConfiguration()) }
@@ -29,7 +41,7 @@ struct Setting: Sendable {
     /// - Parameters:
     ///   - read: Returns the value; nil without one.
     ///   - text: Returns a value, as `check-config` prints it.
-    private static func of<Value: Sendable>(
+    private static func of<Value: Sendable & Equatable>(
         _ path: Path<Value>,
         _ key: String,
         _ values: String,
@@ -41,6 +53,8 @@ struct Setting: Sendable {
             if let value = try read(reader) { configuration[keyPath: path] = value }
         } text: {
             text($0[keyPath: path])
+        } isEqual: {
+            $0[keyPath: path] == $1[keyPath: path]
         }
     }
 
@@ -427,6 +441,8 @@ struct Setting: Sendable {
             configuration.retiredKeys = try reader.string("auth.retired_keys")
         } text: {
             $0.resolvedRetiredKeys
+        } isEqual: {
+            $0.resolvedRetiredKeys == $1.resolvedRetiredKeys
         },
         .words(
             "cors.origins",
@@ -456,9 +472,10 @@ extension GatewayConfiguration {
 
     /// The settings reference, a table in Markdown.
     public static var reference: String {
-        let head = ["| setting | values | default | what it does |", "|---|---|---|---|"]
+        let head = ["| setting | values | default | reload | what it does |", "|---|---|---|---|---|"]
         let rows = Setting.all.map { setting in
-            "| `\(setting.key)` | \(setting.values) | \(setting.defaultText) | \(setting.summary) |"
+            let reload = setting.isReloadable ? "yes" : ""
+            return "| `\(setting.key)` | \(setting.values) | \(setting.defaultText) | \(reload) | \(setting.summary) |"
         }
         return (head + rows).joined(separator: "\n") + "\n"
     }
@@ -479,7 +496,7 @@ extension GatewayConfiguration {
         }
         let head = """
             # The settings of Footlight. Each is also an environment variable: FOOTLIGHT_RTMP_PORT is rtmp.port.
-            # After a change: footlight check-config --config FILE, and restart the gateway.
+            # After a change: footlight check-config --config FILE, and reload the gateway (SIGHUP), which says what needs a restart.
 
             """
         return head + root.lines(indent: "").joined(separator: "\n") + "\n"

@@ -19,9 +19,10 @@ struct CertificateCheck {
         let subject = "certificate"
         let chain: [Certificate]
         do {
+            let files = try CertificateFiles(paths)
             // The gateway itself does this at its start.
-            _ = try CertificateFiles(paths).contexts(of: paths)
-            let text = try String(contentsOfFile: paths.chain, encoding: .utf8)
+            _ = try files.contexts(of: paths)
+            let text = String(decoding: files.chain, as: UTF8.self)
             chain = try PEMDocument.parseMultiple(pemString: text).map { try Certificate(pemDocument: $0) }
         } catch let error as ConfigurationError {
             let advice = "Name the files of one certificate and its key."

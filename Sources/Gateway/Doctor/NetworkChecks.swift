@@ -56,7 +56,8 @@ extension Doctor {
         }
     }
 
-    func certificateFindings() async -> [Finding] {
+    /// Verifies the certificate of HTTPS and RTMPS as a client would; empty if neither is in use.
+    public func certificateFindings() async -> [Finding] {
         guard configuration.httpsPort != nil || configuration.rtmpsPort != nil,
             let paths = CertificatePaths(configuration)
         else { return [] }

@@ -24,6 +24,8 @@ struct GatewayWeb: Sendable {
     private let logger: Logger
     private let adminConnections: Int
     private let ports: ListeningPorts
+    /// Limits the event streams of each client.
+    private let streams: ClientLimiter
     /// The pages, whose sessions and limits are those of both public ports.
     private let pages: PageSite
     /// The routes of the control API.
@@ -56,7 +58,7 @@ struct GatewayWeb: Sendable {
         self.adminConnections = adminConnections
         self.ports = ports
         pages = Self.makePages(of: pipeline, configuration, logger: logger)
-        let streams = ClientLimiter(limit: configuration.clientStreams == 0 ? nil : configuration.clientStreams)
+        streams = ClientLimiter(limit: configuration.clientStreams == 0 ? nil : configuration.clientStreams)
         let snapshots = ClientLimiter(limit: Self.snapshotsPerClient)
         let metrics = GatewayMetrics(
             viewership: pipeline.viewership,
@@ -128,6 +130,11 @@ struct GatewayWeb: Sendable {
             },
             auditLogger: auditLogger
         )
+    }
+
+    /// Changes the limit on event streams of one client; 0 for none.
+    func setStreamLimit(_ limit: Int) {
+        streams.setLimit(limit == 0 ? nil : limit)
     }
 
     /// Rooms could not be written to disk in time.

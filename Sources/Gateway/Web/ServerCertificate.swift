@@ -9,20 +9,19 @@ import Synchronization
 /// `CertificateService` replaces it when its files change; open connections keep theirs. Any thread.
 final class ServerCertificate: Sendable {
     private struct State {
+        var paths: CertificatePaths
         var files: CertificateFiles
         var contexts: TLSContexts
     }
 
-    private let paths: CertificatePaths
     private let state: Mutex<State>
 
     /// Loads a certificate chain and its key.
     ///
     /// - Throws: `ConfigurationError` naming the file that cannot be used.
     init(_ paths: CertificatePaths) throws {
-        self.paths = paths
         let files = try CertificateFiles(paths)
-        state = Mutex(State(files: files, contexts: try files.contexts(of: paths)))
+        state = Mutex(State(paths: paths, files: files, contexts: try files.contexts(of: paths)))
     }
 
     /// The TLS context for HTTPS, which negotiates HTTP/2 or HTTP/1.1 (RFC 7301).
@@ -34,15 +33,24 @@ final class ServerCertificate: Sendable {
     /// The time at which the certificate expires.
     var expiry: Date { state.withLock(\.contexts.expiry) }
 
+    /// Takes other files, which the next `reload()` loads.
+    func use(_ paths: CertificatePaths) {
+        state.withLock { $0.paths = paths }
+    }
+
     /// Loads the files again if they have changed; blocks.
     ///
     /// - Returns: Whether there is a new certificate.
     /// - Throws: `ConfigurationError` if the files cannot be used; the former certificate stays.
     func reload() throws -> Bool {
+        let paths = state.withLock(\.paths)
         let found = try CertificateFiles(paths)
         guard found != state.withLock(\.files) else { return false }
         let contexts = try found.contexts(of: paths)
-        state.withLock { $0 = State(files: found, contexts: contexts) }
+        state.withLock { state in
+            state.files = found
+            state.contexts = contexts
+        }
         return true
     }
 }
@@ -69,7 +77,8 @@ struct TLSContexts: Sendable {
 
 /// The content of a certificate's files.
 struct CertificateFiles: Equatable, Sendable {
-    private let chain: Data
+    /// The certificate chain in PEM form.
+    let chain: Data
     private let key: Data
 
     /// Reads the files; blocks.

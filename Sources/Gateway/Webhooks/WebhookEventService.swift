@@ -191,6 +191,11 @@ struct WebhookGuard: Sendable {
         )
     }
 
+    /// Changes whether webhooks may be posted to private and loopback addresses.
+    func setAllowsPrivateAddresses(_ isAllowed: Bool) {
+        targets.setAllowsPrivateAddresses(isAllowed)
+    }
+
     /// Excludes a port of this gateway.
     func refuse(ownPort: UInt16) {
         targets.refuse(ownPort: ownPort)

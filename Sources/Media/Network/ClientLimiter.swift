@@ -4,8 +4,7 @@ import Synchronization
 ///
 /// A client is identified by its `PeerAddress.account`. Only clients with something open use memory. Thread-safe.
 public final class ClientLimiter: Sendable {
-    /// The number a client may have open; nil for no limit.
-    public let limit: Int?
+    private let maximum: Atomic<Int>
     private let open = Mutex<[UInt64: Int]>([:])
     private let refusals = Atomic<UInt64>(0)
 
@@ -13,7 +12,18 @@ public final class ClientLimiter: Sendable {
     ///
     /// - Parameter limit: The number a client may have open; nil for no limit.
     public init(limit: Int?) {
-        self.limit = limit
+        maximum = Atomic(limit ?? .max)
+    }
+
+    /// The number a client may have open; nil for no limit.
+    public var limit: Int? {
+        let limit = maximum.load(ordering: .relaxed)
+        return limit == .max ? nil : limit
+    }
+
+    /// Changes the limit; what is open stays open.
+    public func setLimit(_ limit: Int?) {
+        maximum.store(limit ?? .max, ordering: .relaxed)
     }
 
     /// The number of refusals so far.

@@ -8,6 +8,8 @@ final class AdmissionController: Sendable {
     private struct State {
         var waiting: [UInt64: Int] = [:]
         var waitingTotal = 0
+        /// The most waiting connections of a client; nil for no limit.
+        var waitingPerClient: Int?
         var publishers = RecentPublishers()
         var connections: [ObjectIdentifier: RTMPConnection] = [:]
         var total = 0
@@ -26,7 +28,7 @@ final class AdmissionController: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let limits: RTMPLimits
     private let gate: ConnectionGate
     private let clock: any MonotonicClock
@@ -39,10 +41,17 @@ final class AdmissionController: Sendable {
         gate: ConnectionGate = ConnectionGate(limit: .max, viewers: .max),
         clock: any MonotonicClock = SystemClock()
     ) {
+        state = Mutex(State(waitingPerClient: limits.preAuthConnectionsPerClient))
         self.limits = limits
         self.gate = gate
         self.clock = clock
         players = ClientLimiter(limit: limits.playersPerClient)
+    }
+
+    /// Changes the limits of a client: its players and its waiting connections; nil for none.
+    func setClientLimits(players limit: Int?, waiting: Int?) {
+        players.setLimit(limit)
+        state.withLock { $0.waitingPerClient = waiting }
     }
 
     /// Admits a connection that has neither published nor played yet; nil if the limits are reached.
@@ -55,7 +64,7 @@ final class AdmissionController: Sendable {
         let isAdmitted = state.withLock { state in
             guard !state.isClosed, state.total < limits.connections, state.waitingTotal < limits.preAuthConnections
             else { return false }
-            if let client, let maximum = limits.preAuthConnectionsPerClient {
+            if let client, let maximum = state.waitingPerClient {
                 guard state.waiting[client, default: 0] < maximum else { return false }
             }
             let open = limits.preAuthConnections - limits.preAuthConnections / RTMPLimits.publishersShare

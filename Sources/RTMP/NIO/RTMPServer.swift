@@ -17,6 +17,11 @@ public struct RTMPServer: Sendable {
     /// limit.
     public var refused: (waiting: UInt64, players: UInt64) { admission.refused }
 
+    /// Changes the limits of a client: its players and its waiting connections; nil for none. Open ones stay.
+    public func setClientLimits(players: Int?, waiting: Int?) {
+        admission.setClientLimits(players: players, waiting: waiting)
+    }
+
     /// Starts listening.
     ///
     /// - Parameters:

@@ -68,7 +68,8 @@ public final class GatewayProcess: Sendable {
     /// - Parameters:
     ///   - command: The `footlight` subcommand; `demo` listens as well.
     ///   - arguments: Further arguments, which override earlier ones.
-    ///   - environment: Variables in addition to those of this process and the default settings.
+    ///   - environment: Variables in addition to those of this process and the default settings; an empty one removes
+    ///     such a setting.
     ///   - dataFolder: An existing data folder; a new temporary one if nil.
     ///   - binary: The program; the one beside the running test bundle if nil.
     ///   - descriptors: The descriptor limit; that of this process if nil.
@@ -116,7 +117,8 @@ public final class GatewayProcess: Sendable {
                 binary, command, "--data-dir", dataFolder, "--host", "127.0.0.1",
                 "--rtmp-port", "\(ports[0])", "--http-port", "\(ports[1])", "--admin-port", "\(ports[2])",
             ] + arguments,
-            environment: Self.usualEnvironment.merging(environment) { $1 }.merging(listening) { $1 },
+            environment: Self.usualEnvironment.merging(environment) { $1 }.merging(listening) { $1 }
+                .filter { !$0.value.isEmpty },
             logFolder: folder.path,
             sockets: sockets
         )

@@ -13,14 +13,20 @@ final class ClientSessionLimiter: Sendable {
         case watching
     }
 
-    private let unprovenLimit: Int?
-    private let watchingLimit: Int?
+    private let unprovenLimit: Atomic<Int>
+    private let watchingLimit: Atomic<Int>
     private let clients = Mutex<[UInt64: ClientSessions]>([:])
     private let refusals = Atomic<UInt64>(0)
 
     init(unproven: Int?, watching: Int?) {
-        unprovenLimit = unproven
-        watchingLimit = watching
+        unprovenLimit = Atomic(unproven ?? .max)
+        watchingLimit = Atomic(watching ?? .max)
+    }
+
+    /// Changes the limits for sessions that begin or qualify later; nil for no limit.
+    func setLimits(unproven: Int?, watching: Int?) {
+        unprovenLimit.store(unproven ?? .max, ordering: .relaxed)
+        watchingLimit.store(watching ?? .max, ordering: .relaxed)
     }
 
     /// Sessions refused because their client had too many unqualified ones.
@@ -30,15 +36,16 @@ final class ClientSessionLimiter: Sendable {
 
     /// Whether a client may begin another session; counts a refusal.
     func mayBegin(_ client: UInt64) -> Bool {
-        guard let unprovenLimit, sessions(of: client).unproven >= unprovenLimit else { return true }
+        let limit = unprovenLimit.load(ordering: .relaxed)
+        guard limit < .max, sessions(of: client).unproven >= limit else { return true }
         refusals.add(1, ordering: .relaxed)
         return false
     }
 
     /// Whether another session of a client may count as a viewer.
     func mayWatch(_ client: UInt64) -> Bool {
-        guard let watchingLimit else { return true }
-        return sessions(of: client).watching < watchingLimit
+        let limit = watchingLimit.load(ordering: .relaxed)
+        return limit == .max || sessions(of: client).watching < limit
     }
 
     /// Moves a session of a client to another state.

@@ -208,6 +208,13 @@ extension WebhookDispatcher {
         return endpoints.current
     }
 
+    /// Changes whether endpoints without TLS are allowed, for new ones and for deliveries.
+    public func setAllowsPlainHTTP(_ isAllowed: Bool) {
+        poster.allowsPlainHTTP.store(isAllowed, ordering: .relaxed)
+    }
+
+    private var allowsPlainHTTP: Bool { poster.allowsPlainHTTP.load(ordering: .relaxed) }
+
     /// Creates an endpoint with a new secret.
     ///
     /// - Throws: `invalid`, `tooMany`, or `unavailable` if the endpoint cannot be stored.
@@ -216,7 +223,7 @@ extension WebhookDispatcher {
         let now = now()
         var endpoint = WebhookEndpoint(
             id: RandomID.make("WH"),
-            address: try EndpointAddress(url, allowsPlainHTTP: configuration.allowsPlainHTTP),
+            address: try EndpointAddress(url, allowsPlainHTTP: allowsPlainHTTP),
             text: "",
             filter: EventFilter(),
             secret: WebhookSecret(),
@@ -247,7 +254,7 @@ extension WebhookDispatcher {
     public func change(_ id: String, _ draft: WebhookDraft) async throws(WebhookFault) -> WebhookEndpoint {
         var endpoint = try endpoint(id)
         if let url = draft.url {
-            endpoint.address = try EndpointAddress(url, allowsPlainHTTP: configuration.allowsPlainHTTP)
+            endpoint.address = try EndpointAddress(url, allowsPlainHTTP: allowsPlainHTTP)
         }
         try apply(draft, to: &endpoint)
         endpoint.updatedAt = now()

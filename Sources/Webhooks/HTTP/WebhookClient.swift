@@ -2,9 +2,10 @@ import FootlightModel
 import Foundation
 import NIOCore
 import OutboundHTTP
+import Synchronization
 
 /// Posts messages: resolves the host, connects only to vetted addresses, and follows no redirect.
-struct WebhookClient: Sendable {
+final class WebhookClient: Sendable {
     /// The content of one request.
     struct SignedMessage: Sendable {
         let id: String
@@ -22,14 +23,15 @@ struct WebhookClient: Sendable {
     private let vet: EndpointVetting
     private let group: any EventLoopGroup
     private let limit: Double
-    private let allowsPlainHTTP: Bool
+    /// Whether endpoints without TLS are allowed.
+    let allowsPlainHTTP: Atomic<Bool>
 
     /// - Parameter limit: The time limit of an attempt, in seconds.
     init(vet: @escaping EndpointVetting, group: any EventLoopGroup, limit: Double, allowsPlainHTTP: Bool) {
         self.vet = vet
         self.group = group
         self.limit = limit
-        self.allowsPlainHTTP = allowsPlainHTTP
+        self.allowsPlainHTTP = Atomic(allowsPlainHTTP)
     }
 
     /// Posts one message.
@@ -40,7 +42,7 @@ struct WebhookClient: Sendable {
         to address: EndpointAddress,
         over reusable: inout OutboundConnection?
     ) async -> DeliveryOutcome {
-        guard address.target.isSecure || allowsPlainHTTP else { return DeliveryOutcome(.forbidden) }
+        guard address.target.isSecure || allowsPlainHTTP.load(ordering: .relaxed) else { return DeliveryOutcome(.forbidden) }
         let deadline = NIODeadline.now() + .milliseconds(Int64(limit * 1000))
         let (request, target) = (request(message), address.target)
         let former = reusable

@@ -79,7 +79,7 @@ struct ConnectionAttributionTests {
         arguments: [true, false]
     )
     func seen(isCached: Bool) throws {
-        var proxies = TrustedProxies()
+        let proxies = TrustedProxies()
         proxies.cacheMedia = isCached
         let fixture = try MediaServiceFixture(trust: ClientTrustPolicy(proxies: proxies))
         fixture.goOnAir("r")

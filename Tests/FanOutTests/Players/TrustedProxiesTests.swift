@@ -80,7 +80,7 @@ struct TrustedProxiesTests {
 
     @Test("all media is seen here, except behind proxies that may have a cache")
     func media() throws {
-        var proxies = try proxies(["10.0.0.0/8"])
+        let proxies = try proxies(["10.0.0.0/8"])
         let (plain, errorBody) = (fields(nil), fields("192.0.2.4"))
         let requests = [
             ("192.0.2.1", plain, true), ("192.0.2.1", errorBody, true), ("127.0.0.1", plain, true),

@@ -83,7 +83,8 @@ export class AdmissionForm {
     this.failure = failure;
     const needsPassphrase = passphraseCodes.includes(failure.code) || failure.status === 429;
     const isInUse = failure.code === inUseCode;
-    this.reason.textContent = `${failure.reason ?? 'The program cannot be watched'}. ${failure.advice ?? ''}`.trim();
+    this.reason.textContent = [failure.reason ?? 'The program cannot be watched', failure.advice]
+      .filter(Boolean).map((sentence) => `${sentence}.`).join(' ');
     this.input.hidden = !needsPassphrase;
     this.input.required = needsPassphrase;
     this.button.hidden = !needsPassphrase && !isInUse;

@@ -47,11 +47,11 @@ function tell() {
     failed: 'The connection was lost. Trying again…',
     full: 'The room is full. Playback begins as soon as there is capacity.',
     unplayable: 'This browser cannot play the program.',
-    denied: 'This program is not public.',
   };
   const message = messages[program.state] ?? '';
   setText(find('message'), message);
-  find('cover').hidden = message === '';
+  // The form says why a viewer is not admitted.
+  find('cover').hidden = message === '' && program.state !== 'denied';
   find('cover').dataset.state = exists ? program.state : 'none';
   const isLive = ['playing', 'paused', 'stalled', 'starting'].includes(program.state);
   find('live').hidden = !isLive;
