@@ -213,18 +213,31 @@ struct EncryptedPortsTests {
 
     // MARK: Certificates
 
-    @Test("gives a changed certificate to new connections and keeps old ones, and ignores an unusable one")
+    @Test(
+        "200 viewers watch on through a change of the certificate, which new connections get; an unusable one is ignored"
+    )
     func reload() async throws {
-        let (stage, publisher) = try await onAir("renewed")
+        let stage = try await RoomFixture(
+            room: "renewed",
+            program: ["width": 320, "height": 180, "fps": 15, "video_bitrate": 200],
+            environment: environment()
+        )
+        let host = try await stage.join("red")
+        let publisher = try stage.publish(try await stage.clip(HostScript(.red, tone: 440)), as: host)
         defer { publisher.end() }
-        let site = try https(stage.gateway)
-        let viewers = try ["--http1.1", "--http2"].map { option in
-            try ChildProcess([
-                "curl", "-sS", option, "--cacert", certificates.authority, "-o", "/dev/null",
-                "\(site)/live/renewed.flv",
-            ])
-        }
-        try await Task.sleep(for: .seconds(1))
+        try await stage.waitUntilOnAir()
+        let port = try #require(stage.gateway.endpoints.httpsPort)
+        let viewers = try ChildProcess(
+            ["python3", "-c", Self.viewers, "localhost", "\(port)", "/live/renewed.flv", certificates.authority, "200"]
+        )
+        defer { viewers.end() }
+        let streams = try ChildProcess([
+            "curl", "-sS", "--http2", "--cacert", certificates.authority, "-o", "/dev/null",
+            "\(try https(stage.gateway))/live/renewed.flv",
+        ])
+        defer { streams.end() }
+        func lastLine() -> String? { viewers.standardOutput.split(separator: "\n").last.map(String.init) }
+        #expect(try await eventually(within: .seconds(20)) { lastLine() == "200 200" })
         let before = try await served(by: stage.gateway)
         let metric = try await expiry(stage.gateway)
         try await certificates.issue("next", for: "localhost", days: 30)
@@ -237,10 +250,38 @@ struct EncryptedPortsTests {
             try await served(by: stage.gateway) != before
         }
         #expect(isNew)
-        #expect(viewers.allSatisfy { $0.isRunning })
+        let seen = viewers.standardOutput.split(separator: "\n").count
+        #expect(
+            try await eventually(within: .seconds(10)) {
+                viewers.standardOutput.split(separator: "\n").count > seen + 3
+            }
+        )
+        #expect(lastLine() == "200 200", "open, and with media in the last second: \(lastLine() ?? "")")
+        #expect(streams.isRunning)
         #expect(try await expiry(stage.gateway) > metric + 20 * 86_400)
-        for viewer in viewers { viewer.end() }
     }
+
+    /// Opens many HTTP-FLV streams over TLS; prints each second how many are open, and how many received media in it.
+    private static let viewers = """
+        import asyncio, ssl, sys
+        host, port, path, authority, count = sys.argv[1:]
+        context = ssl.create_default_context(cafile=authority)
+        open_streams, received = 0, set()
+        async def watch(number):
+            global open_streams
+            reader, writer = await asyncio.open_connection(host, int(port), ssl=context)
+            writer.write(f"GET {path} HTTP/1.1\\r\\nHost: {host}\\r\\n\\r\\n".encode())
+            open_streams += 1
+            while await reader.read(65536): received.add(number)
+            open_streams -= 1
+        async def main():
+            tasks = [asyncio.create_task(watch(number)) for number in range(int(count))]
+            while True:
+                await asyncio.sleep(1)
+                print(open_streams, len(received), flush=True)
+                received.clear()
+        asyncio.run(main())
+        """
 
     private func replace(_ name: String, by other: String) throws {
         let content = try Data(contentsOf: URL(fileURLWithPath: certificates.path(other)))

@@ -21,6 +21,7 @@ final class RoomFixture: Sendable {
     ///   - linger: The linger time in seconds.
     ///   - isUnprocessed: Whether to turn off loudness normalization, overlays and transitions.
     ///   - audience: The audience limit; nil for none.
+    ///   - program: The size and rates of the program; nil for the defaults.
     ///   - environment: The gateway's environment variables.
     ///   - descriptors: The limit on open files.
     ///   - sockets: The listening sockets to pass.
@@ -29,6 +30,7 @@ final class RoomFixture: Sendable {
         linger: Int = 0,
         isUnprocessed: Bool = true,
         audience: Int? = nil,
+        program: JSONValue? = nil,
         environment: [String: String] = [:],
         descriptors: Int? = nil,
         sockets: ListeningSockets? = nil
@@ -42,6 +44,7 @@ final class RoomFixture: Sendable {
             "unique_name": .string(room), "sound": audio, "linger": .number(Double(linger)),
         ]
         if let audience { body["max_audience"] = .number(Double(audience)) }
+        if let program { body["program"] = program }
         try await expect(201, "POST", "/v1/rooms", .object(body))
         guard isUnprocessed else { return }
         // Tests measure colours and the times of changes.
