@@ -133,6 +133,7 @@ public struct GatewayService: Sendable {
             ports: ports,
             logger: logger
         )
+        let plans = LivestreamPlans(directory, secret: secrets.pepper, logger: logger)
         let pipeline = Pipeline(
             configuration: configuration,
             plan: plan,
@@ -142,6 +143,7 @@ public struct GatewayService: Sendable {
             database: directory.filePath("rooms.sqlite"),
             viewershipDatabase: directory.filePath("viewership.sqlite"),
             ticketDatabase: directory.filePath("tickets.sqlite"),
+            plans: plans,
             assets: AssetStore(path: directory.filePath("assets")),
             launchMixer: launcher.launch,
             logger: logger
@@ -182,6 +184,7 @@ public struct GatewayService: Sendable {
         Endpoints.removeIfOwned(from: directory)
         await pipeline.roomStore.close(within: Self.persistTimeout)
         await pipeline.history.close()
+        plans.flush()
         try await group.shutdownGracefully()
     }
 

@@ -61,6 +61,7 @@ struct Pipeline: Sendable {
 
     /// - Parameters:
     ///   - plan: The division of file descriptors; nil for no limits.
+    ///   - plans: Stores running livestreams, which go on after a restart; nil for none.
     ///   - clock: The clock of the viewership timeouts.
     init(
         configuration: GatewayConfiguration,
@@ -71,6 +72,7 @@ struct Pipeline: Sendable {
         database: String,
         viewershipDatabase: String,
         ticketDatabase: String,
+        plans: LivestreamPlans? = nil,
         assets: AssetStore,
         clock: any MonotonicClock = SystemClock(),
         launchMixer: @escaping MixerSupervisor.Launch,
@@ -186,6 +188,7 @@ struct Pipeline: Sendable {
             maximumLivestreams: configuration.maximumLivestreams,
             onFault: { room, error in stage.livestreamFailed(room: room, error) },
             onWarning: { room, warning in stage.livestreamWarned(room: room, warning) },
+            onPlan: { room, plan in plans?.set(plan, of: room) },
             onChange: { room, status in
                 let isOn = status.state == .starting || status.state == .started
                 mixers.demandChanged(room: room, .livestream, isOn: isOn)
@@ -274,6 +277,23 @@ struct Pipeline: Sendable {
         // After the rooms, because viewers are counted in existing rooms only.
         logs.resume(from: recovered.lastSeen.map { $0 - recovered.logLag - CDNLogReader.spoolMargin })
         assets.removeOrphans(retaining: Set(stage.rooms(.inProgress).map(\.sid)))
+        for (room, plan) in plans?.load() ?? [:] { resume(plan, in: room, plans, logger) }
+    }
+
+    /// Starts a livestream again that was running before a restart; it pushes as soon as the program is back.
+    private func resume(_ plan: LivestreamPlan, in room: String, _ plans: LivestreamPlans?, _ logger: Logger) {
+        let isInProgress = (try? stage.summary(of: room))?.status == .inProgress
+        guard isInProgress, let options = plan.options(at: Date().timeIntervalSince1970) else {
+            plans?.set(nil, of: room)
+            return
+        }
+        do {
+            try livestreams.start(room: room, targets: plan.targets, options: options)
+            logger.notice("livestream goes on", metadata: ["room": "\(room)", "outputs": "\(plan.targets.count)"])
+        } catch {
+            plans?.set(nil, of: room)
+            stage.livestreamFailed(room: room, error)
+        }
     }
 }
 

@@ -10,7 +10,8 @@ struct FootlightBench: AsyncParsableCommand {
             ratios are taken within a round, so that a machine that slows down slows both.
             """,
         subcommands: [
-            MixerCommand.self, LadderCommand.self, LatencyCommand.self, FanOutCommand.self, PushCommand.self,
+            MixerCommand.self, LadderCommand.self, LatencyCommand.self, FanOutCommand.self, EncryptionCommand.self,
+            PushCommand.self,
             RoomsCommand.self, EventsCommand.self, ReplayCommand.self, AudienceTruthCommand.self, OracleCommand.self,
             PlayersCommand.self,
             SoakCommand.self, QuarantineCommand.self, StormCommand.self, GlassCommand.self, TimetableCommand.self,

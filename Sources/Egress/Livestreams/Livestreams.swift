@@ -21,6 +21,8 @@ public final class Livestreams: Sendable, LivestreamControlling {
 
     private struct Register: Sendable {
         var rooms: [String: RoomLivestream] = [:]
+        /// What each running livestream was told to do.
+        var plans: [String: LivestreamPlan] = [:]
         /// Since when every host of a room has been muted.
         var mutedSince: [String: MonotonicTime] = [:]
     }
@@ -34,6 +36,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
     private let onFault: @Sendable (_ room: String, StageError) -> Void
     private let onWarning: @Sendable (_ room: String, LivestreamWarning) -> Void
     private let onChange: @Sendable (_ room: String, LivestreamStatus) -> Void
+    private let onPlan: @Sendable (_ room: String, LivestreamPlan?) -> Void
     private let register = Mutex(Register())
     private let agenda = Latch(Agenda())
 
@@ -45,6 +48,8 @@ public final class Livestreams: Sendable, LivestreamControlling {
     ///   - onFault: Called when a livestream ends by itself: 4013 when it never started, 5002 when all outputs were
     ///     lost.
     ///   - onWarning: Called when a running livestream has a problem, will have one, or has recovered.
+    ///   - onPlan: Called, on any thread and while a lock is held, with what a livestream is to do from now on, so that
+    ///     it can go on after a restart; nil once it has ended, but not at shutdown.
     ///   - onChange: Called when the state of a livestream, or the state or last error of an output, has changed.
     public init(
         feeds: any ProgramFeeding,
@@ -55,6 +60,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
         clock: any MonotonicClock = SystemClock(),
         onFault: @escaping @Sendable (_ room: String, StageError) -> Void = { _, _ in },
         onWarning: @escaping @Sendable (_ room: String, LivestreamWarning) -> Void = { _, _ in },
+        onPlan: @escaping @Sendable (_ room: String, LivestreamPlan?) -> Void = { _, _ in },
         onChange: @escaping @Sendable (_ room: String, LivestreamStatus) -> Void
     ) {
         self.feeds = feeds
@@ -66,6 +72,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
         self.onFault = onFault
         self.onWarning = onWarning
         self.onChange = onChange
+        self.onPlan = onPlan
         EgressLibraries.initialise()
         // Without a thread commands still work, but no changes are reported.
         _ = WorkerThread(name: "livestreams", stackSize: WorkerThread.smallStack) { self.run() }
@@ -105,10 +112,17 @@ public final class Livestreams: Sendable, LivestreamControlling {
             var livestream = RoomLivestream(progress: LivestreamProgress(now: clock.now, limits: limits))
             for output in outputs { begin(output, in: &livestream) }
             register.rooms[room] = livestream
+            setPlan(LivestreamPlan(targets, options, startedAt: Self.secondsSince1970), of: room, &register)
             return nil
         }
         if let refusal { throw refusal }
         updateProgress(of: room)
+    }
+
+    private func setPlan(_ plan: LivestreamPlan?, of room: String, _ register: inout Register) {
+        guard register.plans[room] != plan else { return }
+        register.plans[room] = plan
+        onPlan(room, plan)
     }
 
     /// Stops every output of a room.
@@ -117,6 +131,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
             if let refusal = Self.refusal(register.rooms[room]) { return refusal }
             register.rooms[room].map { remove($0, room: room) }
             register.rooms[room]?.progress.stop(.command)
+            setPlan(nil, of: room, &register)
             return nil
         }
         if let refusal { throw refusal }
@@ -137,6 +152,10 @@ public final class Livestreams: Sendable, LivestreamControlling {
             }
             for output in outputs { begin(output, in: &livestream) }
             register.rooms[room] = livestream
+            if var plan = register.plans[room] {
+                plan.targets += targets
+                setPlan(plan, of: room, &register)
+            }
             return nil
         }
         if let refusal { throw refusal }
@@ -156,6 +175,10 @@ public final class Livestreams: Sendable, LivestreamControlling {
             if let push = register.rooms[room]?.remove(name) {
                 feeds.detach(push, room: room)
                 push.stop()
+            }
+            if var plan = register.plans[room] {
+                plan.targets.removeAll { $0.name == name }
+                setPlan(plan, of: room, &register)
             }
             return nil
         }
@@ -203,6 +226,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
             remove(livestream, room: room)
             register.rooms[room]?.isEnded = true
             register.rooms[room]?.progress.stop(.roomEnded)
+            setPlan(nil, of: room, &register)
         }
         updateProgress(of: room)
     }
@@ -277,6 +301,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
                 case .warn(let warning): found.warnings.append(warning)
                 case .end(let reason):
                     remove(livestream, room: room)
+                    setPlan(nil, of: room, &register)
                     found.fault = Self.error(for: reason, outputs: outputs)
                 }
             }

@@ -9,6 +9,8 @@ import Synchronization
 public final class NginxRTMP: Sendable {
     /// The port, which is the same across restarts.
     public let port: Int
+    /// The port of RTMPS, by the module stream in the same process; nil if there is none.
+    public let encryptedPort: Int?
 
     private let folder: TemporaryFolder
     private let process = Mutex<ChildProcess?>(nil)
@@ -19,17 +21,42 @@ public final class NginxRTMP: Sendable {
     ///   - refusesPublishers: Whether every publish is denied after the RTMP handshake.
     ///   - isRecording: Whether each publish is written to its own file; disabled for measurements.
     ///   - chunkSize: The announced chunk size in bytes.
-    public init(refusesPublishers: Bool = false, isRecording: Bool = true, chunkSize: Int = 4096) async throws {
+    ///   - certificates: Those of RTMPS, `server.pem` among them; nil for RTMP only.
+    public init(
+        refusesPublishers: Bool = false,
+        isRecording: Bool = true,
+        chunkSize: Int = 4096,
+        certificates: TestCertificates? = nil
+    ) async throws {
         port = try FreePort.pick()
+        encryptedPort = certificates == nil ? nil : try FreePort.pick()
         folder = try TemporaryFolder("nginx")
+        var (module, encryption) = ("", "")
+        if let certificates, let encryptedPort {
+            module = "load_module /usr/lib/nginx/modules/ngx_stream_module.so;"
+            encryption = """
+                stream {
+                    server {
+                        listen 127.0.0.1:\(encryptedPort) ssl backlog=4096;
+                        ssl_certificate \(certificates.path("server.pem"));
+                        ssl_certificate_key \(certificates.path("server.key"));
+                        ssl_protocols TLSv1.3;
+                        ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;
+                        proxy_pass 127.0.0.1:\(port);
+                    }
+                }
+                """
+        }
         try folder.write(
             """
+            \(module)
             load_module \(NginxRTMP.modulePath);
             daemon off;
             master_process off;
             pid nginx.pid;
             error_log error.log notice;
-            events { worker_connections 8192; }
+            events { worker_connections 16384; }
+            \(encryption)
             rtmp {
                 access_log off;
                 server {

@@ -57,15 +57,22 @@ struct MediaServer {
     }
 
     /// Starts nginx with its RTMP module, one process, no recording.
-    static func nginx() async throws -> MediaServer {
-        let server = try await NginxRTMP(isRecording: false)
+    ///
+    /// - Parameter certificates: Those of TLS, through which viewers are then connected; nil for plain RTMP.
+    static func nginx(encryptedBy certificates: TestCertificates? = nil) async throws -> MediaServer {
+        let server = try await NginxRTMP(isRecording: false, certificates: certificates)
         guard let pid = server.pid else { throw ToolFailure("nginx is gone", log: server.log) }
+        var client: NginxTLSClient?
+        if let port = server.encryptedPort { client = try await NginxTLSClient(to: port) }
         return MediaServer(
             name: "nginx-rtmp",
             pid: pid,
-            port: server.port,
+            port: client?.port ?? server.port,
             target: try PushAddress(url: server.url, streamKey: room),
-            end: { server.stop() }
+            end: { [client] in
+                client?.stop()
+                server.stop()
+            }
         )
     }
 
@@ -83,18 +90,32 @@ struct MediaServer {
     ///   - tick: Milliseconds between two writes to a viewer.
     ///   - threads: Event loops.
     ///   - writesDirectly: Whether it writes to viewers' sockets directly.
+    ///   - certificates: Those of RTMPS, by which viewers are then connected; nil for plain RTMP.
     ///   - program: The gateway to start.
     static func gateway(
         tick: Int,
         threads: Int,
         writesDirectly: Bool = true,
+        encryptedBy certificates: TestCertificates? = nil,
         program: GatewayProgram
     ) async throws -> MediaServer {
-        let gateway = try await program.start([
+        var settings = [
             "FOOTLIGHT_FANOUT_TICK": "\(tick)", "FOOTLIGHT_THREADS": "\(threads)",
             "FOOTLIGHT_FANOUT_DIRECT_WRITES": "\(writesDirectly)",
-        ])
-        return try await MediaServer(gateway, name: "Footlight, \(tick) ms")
+        ]
+        if let certificates {
+            settings["FOOTLIGHT_RTMPS_PORT"] = "0"
+            settings["FOOTLIGHT_TLS_CERTIFICATE"] = certificates.path("server.pem")
+            settings["FOOTLIGHT_TLS_KEY"] = certificates.path("server.key")
+        }
+        let gateway = try await program.start(settings)
+        let server = try await MediaServer(gateway, name: "Footlight, \(tick) ms")
+        guard let port = gateway.endpoints.rtmpsPort else { return server }
+        let client = try await NginxTLSClient(to: port)
+        return MediaServer(name: server.name, pid: server.pid, port: client.port, target: server.target) {
+            client.stop()
+            server.end()
+        }
     }
 
     /// Creates a room without hosts in a gateway.
@@ -150,14 +171,29 @@ struct ServerReading {
 /// An nginx that serves files by sendfile, one process.
 final class NginxFileServer: Sendable {
     let port: Int
+    /// The port of HTTPS; nil if there is none.
+    let encryptedPort: Int?
     private let folder: TemporaryFolder
     private let process: ChildProcess
 
     var pid: Int32 { process.pid }
 
     /// Starts the server with these files.
-    init(_ files: [String: [UInt8]]) async throws {
+    ///
+    /// - Parameter certificates: Those of HTTPS; nil for HTTP only.
+    init(_ files: [String: [UInt8]], encryptedBy certificates: TestCertificates? = nil) async throws {
         port = try FreePort.pick()
+        encryptedPort = certificates == nil ? nil : try FreePort.pick()
+        var encryption = ""
+        if let certificates, let encryptedPort {
+            encryption = """
+                listen 127.0.0.1:\(encryptedPort) ssl http2 backlog=4096;
+                ssl_certificate \(certificates.path("server.pem"));
+                ssl_certificate_key \(certificates.path("server.key"));
+                ssl_protocols TLSv1.3;
+                ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;
+                """
+        }
         folder = try TemporaryFolder("nginx-files")
         for (name, bytes) in files {
             try Data(bytes).write(to: URL(fileURLWithPath: folder.file(name)))
@@ -179,6 +215,7 @@ final class NginxFileServer: Sendable {
                 types { application/vnd.apple.mpegurl m3u8; video/mp4 mp4 m4s; }
                 server {
                     listen 127.0.0.1:\(port) backlog=4096;
+                    \(encryption)
                     root \(folder.path);
                 }
             }
