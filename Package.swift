@@ -194,7 +194,7 @@ let package = Package(
                 "ControlAPI",
                 "Pages",
                 "CSeccomp",
-                logging, metrics,
+                logging, metrics, crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Configuration", package: "swift-configuration"),

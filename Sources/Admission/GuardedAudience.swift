@@ -18,8 +18,18 @@ public struct GuardedAudience: AudienceObserving {
     /// Whether the id is authentic for the room, and its viewer may still watch.
     public func accepts(sid: String, room: String) -> Bool { gate.accepts(sid: sid, room: room) }
 
-    /// Whether a viewer must present something.
-    public func isPrivate(_ room: String) -> Bool { gate.rule(of: room) != .public }
+    /// Whether not everyone may watch a room from everywhere.
+    public func isPrivate(_ room: String) -> Bool { gate.isRestricted(room) }
+
+    /// Returns why a player would not be admitted.
+    public func refusal(of request: PlayerRequest, to room: String) -> AccessRefusal? {
+        gate.refusal(of: request, to: room)
+    }
+
+    /// Records an open connection.
+    public func connected(_ sid: String, to room: String, close: @escaping @Sendable () -> Void) -> ViewerSlot? {
+        gate.connected(sid, to: room, close: close)
+    }
 
     /// Returns a new session id for a viewer of a public room.
     public func makeSession(room: String) -> String { audience.makeSession(room: room) }

@@ -83,8 +83,8 @@ public struct TicketOrder: Sendable, Hashable {
     /// Validates every value.
     ///
     /// - Throws: 3073 naming the field.
-    func validate(at now: Double) throws(StageError) {
-        guard name.utf8.count <= Self.longestName, !name.unicodeScalars.contains(where: { $0.value < 32 }) else {
+    public func validate(at now: Double) throws(StageError) {
+        guard name.utf8.count <= Self.longestName, !name.unicodeScalars.contains(where: Self.isInvisible) else {
             throw .invalidParameter("name", "must be one line of at most \(Self.longestName) bytes")
         }
         guard (1...100).contains(devices) else { throw .invalidParameter("devices", "must be 1 to 100") }
@@ -93,8 +93,16 @@ public struct TicketOrder: Sendable, Hashable {
         }
         if let startsAt {
             guard startsAt >= 0, startsAt < expiresAt else {
-                throw .invalidParameter("starts_at", "must be before expires_at")
+                throw .invalidParameter("starts_at", "must be after 1970 and before expires_at")
             }
+        }
+    }
+
+    /// Whether a character controls lines or the direction of text.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
+        default: false
         }
     }
 }

@@ -132,6 +132,7 @@ public struct ControlRoutes: Sendable {
                 tokens: tokens,
                 snapshots: snapshots,
                 gate: gate,
+                viewer: reporter,
                 client: client,
                 clientSnapshots: clientSnapshots
             ),

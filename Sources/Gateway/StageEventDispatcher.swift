@@ -81,7 +81,7 @@ struct StageEventDispatcher: Sendable {
     private func updateAccess(_ room: RoomView) {
         let access = room.settings.audienceAccess
         gate.setAccess(access, of: room.name, createdAt: room.createdAt)
-        playlists.setPrivate(room.name, access.rule != .public)
+        playlists.setPrivate(room.name, !access.isUnrestricted)
     }
 
     /// Prepares the components for a room that was created, or restored with its participants.
@@ -176,8 +176,7 @@ struct StageEventDispatcher: Sendable {
         feeds.close(room, reason: .roomEnded)
         viewership.roomEnded(room)
         viewership.limitAudience(of: room, to: nil)
-        gate.setAccess(nil, of: room)
-        playlists.setPrivate(room, false)
+        gate.roomEnded(room)
         assets.roomEnded(event.roomSID)
     }
 }

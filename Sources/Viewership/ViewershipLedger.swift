@@ -167,6 +167,11 @@ public final class ViewershipLedger: Sendable, PrivateAudience {
         return SessionStatement(grant: id.grant, issuedAt: Double(id.issuedAt))
     }
 
+    /// Returns what a session id says about itself, without verifying it.
+    public func unverifiedStatement(of sid: String) -> SessionStatement? {
+        SessionID(sid).map { SessionStatement(grant: $0.grant, issuedAt: Double($0.issuedAt)) }
+    }
+
     /// Whether the session watches, or is about to.
     public func isPresent(sid: String, room: String) -> Bool {
         guard let id = SessionID(sid) else { return false }

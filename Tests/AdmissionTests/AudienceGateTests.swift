@@ -190,9 +190,15 @@ struct AudienceGateTests {
         for guess in 0..<5 { #expect(fixture.enter(passphrase: "guess \(guess)").refusal == .passphraseWrong) }
         #expect(fixture.enter(passphrase: "curtain call").refusal == .tooManyAttempts)
         #expect(fixture.enter(passphrase: "curtain call", from: "192.0.2.2").sid != nil)
+        // Behind a proxy that names no client, all have one address, and a larger allowance for each room.
+        for guess in 0..<40 {
+            #expect(
+                fixture.enter(passphrase: "guess \(guess)") { $0.isSharedAddress = true }.refusal == .passphraseWrong
+            )
+        }
         fixture.advance(11)
         #expect(fixture.enter(passphrase: "curtain call").sid != nil)
-        #expect(fixture.gate.refusals[.passphraseWrong] == 5)
+        #expect(fixture.gate.refusals[.passphraseWrong] == 45)
         #expect(fixture.gate.refusals[.tooManyAttempts] == 1)
     }
 
@@ -264,16 +270,113 @@ struct AudienceGateTests {
         #expect(fixture.enter(text).sid != nil)
     }
 
-    @Test("HEAD and prefetch requests are no devices")
+    @Test("HEAD requests are no devices; whoever says that it fetches ahead is one")
     func probes() async throws {
         fixture.setAccess(AudienceAccess(rule: .token))
         let ticket = try await fixture.makeTicket(devices: 1)
         let text = fixture.gate.text(of: ticket)
         #expect(fixture.enter(text) { $0.isHead = true }.sid != nil)
-        let fetched = try #require(fixture.enter(text) { $0.purpose = "prefetch" }.sid)
         #expect(fixture.gate.deviceCount(of: ticket) == 0)
-        #expect(fixture.enter(sid: fetched).sid == fetched, "the prefetched playlist is played")
-        #expect(fixture.enter(text).refusal == .ticketInUse)
+        let sid = try #require(fixture.enter(text) { $0.purpose = "prefetch" }.sid)
+        #expect(fixture.gate.deviceCount(of: ticket) == 1)
+        for purpose in ["prefetch", "x", nil] {
+            #expect(fixture.enter(text) { $0.purpose = purpose }.refusal == .ticketInUse)
+            #expect(fixture.enter(sid: sid) { $0.purpose = purpose }.sid == sid)
+        }
+    }
+
+    @Test("a session id is one device: a second connection ends the first, and players far apart are found out")
+    func sharedID() async throws {
+        fixture.setAccess(AudienceAccess(rule: .token))
+        let ticket = try await fixture.makeTicket(devices: 1)
+        let sid = try #require(fixture.enter(fixture.gate.text(of: ticket)).sid)
+        let closed = Mutex<[Int]>([])
+        func connect(_ number: Int) -> ViewerSlot? {
+            fixture.gate.connected(sid, to: "show") { closed.withLock { $0.append(number) } }
+        }
+        var first = connect(1)
+        let second = connect(2)
+        #expect(closed.withLock { $0 } == [1] && first != nil && second != nil)
+        // The first one's end is not that of the second.
+        first = nil
+        let third = connect(3)
+        #expect(closed.withLock { $0 } == [1, 2])
+        second?.release()
+        third?.release()
+        #expect(connect(4) != nil && closed.withLock { $0 } == [1, 2])
+
+        // A phone leaves the house.
+        for address in ["192.0.2.1", "198.51.100.7", "203.0.113.9"] {
+            #expect(fixture.enter(sid: sid, from: address).sid == sid)
+        }
+        // Two players alternate.
+        var refusals = 0
+        for turn in 0..<40 {
+            let address = turn.isMultiple(of: 2) ? "192.0.2.1" : "198.51.100.7"
+            if fixture.enter(sid: sid, from: address).refusal == .ticketInUse { refusals += 1 }
+        }
+        #expect(refusals > 20)
+        fixture.advance(61)
+        #expect(fixture.gate.connected("x", to: "other") {} == nil)
+    }
+
+    @Test("places are taken over a few times at once, and then one each other second")
+    func limitedTakeOvers() async throws {
+        fixture.setAccess(AudienceAccess(rule: .token))
+        let text = fixture.gate.text(of: try await fixture.makeTicket(devices: 1))
+        let outcomes = (0..<20).map { _ in fixture.enter(text, takesOver: true) }
+        #expect(outcomes.count { $0.sid != nil } == 6)
+        fixture.advance(4)
+        #expect(fixture.enter(text, takesOver: true).sid != nil)
+    }
+
+    @Test("an ended room keeps its rules while its program stays available, and is then forgotten")
+    func ended() throws {
+        fixture.usePassphrase("curtain call")
+        let sid = try #require(fixture.enter(passphrase: "curtain call").sid)
+        fixture.gate.roomEnded("show")
+        fixture.advance(60)
+        #expect(fixture.enter().refusal == .passphraseMissing)
+        #expect(fixture.gate.accepts(sid: sid, room: "show"))
+        fixture.clock.advance(by: .seconds(61))
+        #expect(fixture.gate.advance() == ["show"])
+        #expect(!fixture.gate.isRestricted("show"))
+    }
+
+    @Test("a relay asks for a viewer also after a restart; for one that was revoked it is refused")
+    func relays() async throws {
+        fixture.setAccess(AudienceAccess(rule: .token))
+        let ticket = try await fixture.makeTicket()
+        let sid = try #require(fixture.enter(fixture.gate.text(of: ticket)).sid)
+        let later = GateFixture(tickets: [ticket])
+        later.setAccess(AudienceAccess(rule: .token))
+        #expect(later.gate.accepts(sid: sid, room: "show"))
+        #expect(later.gate.accepts(sid: sid, room: "show"))
+        _ = try await later.gate.revokeTicket(ticket.id, of: "show")
+        #expect(!later.gate.accepts(sid: sid, room: "show"))
+    }
+
+    @Test("is asked before a program starts: what would be refused is, and no session is made")
+    func precheck() async throws {
+        #expect(fixture.gate.refusal(of: PlayerRequest(), to: "show") == nil)
+        fixture.usePassphrase("curtain call")
+        func ask(_ change: (inout PlayerRequest) -> Void = { _ in }) -> AccessRefusal? {
+            var player = PlayerRequest(address: "192.0.2.1")
+            change(&player)
+            return fixture.gate.refusal(of: player, to: "show")
+        }
+        let text = fixture.gate.text(of: try await fixture.makeTicket())
+        #expect(ask() == .passphraseMissing)
+        #expect(ask { $0.passphrase = "wrong one" } == .passphraseWrong)
+        #expect(ask { $0.passphrase = "curtain call" } == nil)
+        #expect(ask { $0.ticket = text } == nil)
+        #expect(ask { $0.ticket = "x" } == .ticketUnknown)
+        #expect(ask { $0.holdsToken = true } == nil)
+        let sid = try #require(fixture.enter(passphrase: "curtain call").sid)
+        #expect(ask { $0.sid = sid } == nil)
+        fixture.usePassphrase("another one")
+        #expect(ask { $0.sid = sid } == .passphraseMissing)
+        #expect(fixture.gate.refusals[.passphraseWrong] == 1)
     }
 
     @Test("a revoked ticket ends its sessions at once, and is stored")
@@ -361,6 +464,11 @@ struct AudienceGateTests {
         #expect(fixture.enter { ($0.role, $0.holdsToken) = (.monitor, true) }.sid != nil)
         #expect(fixture.enter { ($0.role, $0.holdsToken) = (.monitor, false) }.refusal == .ticketMissing)
         #expect(fixture.enter { ($0.role, $0.holdsToken) = (.relay, true) }.sid != nil)
+        // Its later requests say the id only, and nobody else's end disconnects it.
+        let sid = fixture.enter { ($0.role, $0.holdsToken) = (.thumbnail, true) }.sid
+        #expect(fixture.enter(sid: sid).sid == sid)
+        fixture.setAccess(AudienceAccess(rule: .token, deniedRegions: ["XX"]))
+        #expect(fixture.closed.withLock { $0 }.isEmpty)
     }
 
     @Test(

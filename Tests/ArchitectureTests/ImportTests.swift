@@ -39,7 +39,7 @@ private let table: [String: String] = [
     Webhooks \
     Persistence FootlightModel ControlAPI Pages CSeccomp Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
-    SwiftASN1 X509 NIOTLS NIOHTTP2 HTTPTypes NIOHTTPTypes NIOHTTPTypesHTTP2 Dispatch \(foundation)
+    SwiftASN1 X509 Crypto NIOTLS NIOHTTP2 HTTPTypes NIOHTTPTypes NIOHTTPTypesHTTP2 Dispatch \(foundation)
     """,
     "footlight":
         "Gateway MixerProcess FootlightClient FootlightModel Stage ArgumentParser Dispatch Foundation Glibc Darwin",

@@ -50,13 +50,13 @@ struct AudienceAccessRoutesTests {
         "refuses what cannot be, naming the field, and changes nothing",
         arguments: [
             (#"{"rule":"secret"}"#, "rule"),
-            (#"{"rule":"passphrase"}"#, "access.passphrase"),
+            (#"{"rule":"passphrase"}"#, "passphrase"),
             (#"{"rule":"passphrase","passphrase":"short"}"#, "passphrase"),
             (#"{"rule":"token","passphrase":"long enough"}"#, "passphrase"),
-            (#"{"deny_networks":["10.0.0.0/33"]}"#, "access.deny_networks"),
-            (#"{"allow_networks":["localhost"]}"#, "access.allow_networks"),
-            (#"{"allow_regions":["de"]}"#, "access.allow_regions"),
-            (#"{"deny_regions":["US-CALIFORNIA"]}"#, "access.deny_regions"),
+            (#"{"deny_networks":["10.0.0.0/33"]}"#, "deny_networks"),
+            (#"{"allow_networks":["localhost"]}"#, "allow_networks"),
+            (#"{"allow_regions":["de"]}"#, "allow_regions"),
+            (#"{"deny_regions":["US-CALIFORNIA"]}"#, "deny_regions"),
         ]
     )
     func invalid(body: String, field: String) async throws {
@@ -131,7 +131,8 @@ struct AudienceAccessRoutesTests {
             ("name,expires_at\r\nAda,tomorrow", "line 2"),
             ("devices,expires_at\r\ntwo,2027-01-01T00:00:00Z", "line 2"),
             ("name,expires_at\r\n\"Ada,2027-01-01T00:00:00Z", "a quote has no end"),
-            ("", "the first line"),
+            ("", "the first line"), ("expires_at\r\n", "no line but the first"),
+            ("devices,expires_at\r\n101,2027-01-01T00:00:00Z", "line 2: "),
         ]
     )
     func badTable(table: String, reason: String) async throws {
@@ -197,6 +198,9 @@ struct AudienceAccessRoutesTests {
             #expect(try await ask(#"{"ticket":"x"}"#).refusal == "403/53413")
             let admitted = try await ask(#"{"passphrase":"curtain call"}"#)
             #expect(admitted.headers["cache-control"] == "no-store")
+            // A page of another origin may ask, too.
+            #expect(admitted.headers["access-control-allow-origin"] == "*")
+            #expect(try await server.ask("OPTIONS", path, as: .unauthenticated).status == 204)
             let viewer = try admitted.decode(AdmissionResource.self)
             #expect(viewer.playback.hlsURL.hasSuffix("/live/show/index.m3u8?sid=\(viewer.sid)"))
             let again = try await ask(#"{"sid":"\#(viewer.sid)"}"#).decode(AdmissionResource.self)

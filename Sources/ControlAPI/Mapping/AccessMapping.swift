@@ -1,4 +1,5 @@
 import Admission
+import Foundation
 import FootlightModel
 import Stage
 
@@ -89,10 +90,13 @@ extension TicketOrder {
     /// an exported table can be read again.
     ///
     /// - Throws: 53004 naming the line.
-    static func read(_ text: String) throws(StageError) -> [TicketOrder] {
+    static func read(
+        _ text: String,
+        at now: Double = Date().timeIntervalSince1970
+    ) throws(StageError) -> [TicketOrder] {
         let rows = try CSVText.rows(of: text)
         guard let header = rows.first?.map({ $0.lowercased() }), let expiry = header.firstIndex(of: "expires_at") else {
-            throw .malformed("the first line must name the columns, expires_at among them")
+            throw unreadable("the first line must name the columns, expires_at among them")
         }
         let columns = Dictionary(header.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         var orders: [TicketOrder] = []
@@ -101,27 +105,40 @@ extension TicketOrder {
                 columns[name].flatMap { $0 < row.count && !row[$0].isEmpty ? row[$0] : nil }
             }
             guard expiry < row.count, let expiresAt = Timestamp(row[expiry]) else {
-                throw .malformed("line \(number + 1): expires_at must be a time such as 2027-01-31T22:00:00Z")
+                throw unreadable("line \(number + 1): expires_at must be a time such as 2027-01-31T22:00:00Z")
             }
             var startsAt: Timestamp?
             if let text = cell("starts_at") {
                 guard let time = Timestamp(text) else {
-                    throw .malformed("line \(number + 1): starts_at must be a time such as 2027-01-31T20:00:00Z")
+                    throw unreadable("line \(number + 1): starts_at must be a time such as 2027-01-31T20:00:00Z")
                 }
                 startsAt = time
             }
             guard let devices = cell("devices").map({ Int($0) }) ?? 1 else {
-                throw .malformed("line \(number + 1): devices must be a number")
+                throw unreadable("line \(number + 1): devices must be a number")
             }
-            orders.append(
-                TicketOrder(
-                    name: CSVText.unguarded(cell("name") ?? ""),
-                    devices: devices,
-                    startsAt: startsAt?.seconds,
-                    expiresAt: expiresAt.seconds
-                )
+            let order = TicketOrder(
+                name: CSVText.unguarded(cell("name") ?? ""),
+                devices: devices,
+                startsAt: startsAt?.seconds,
+                expiresAt: expiresAt.seconds
             )
+            do {
+                try order.validate(at: now)
+            } catch {
+                throw unreadable("line \(number + 1): \(error.message)")
+            }
+            orders.append(order)
         }
+        guard !orders.isEmpty else { throw unreadable("the table has no line but the first") }
         return orders
+    }
+
+    /// 53004 for a table that cannot be read.
+    static func unreadable(_ detail: String) -> StageError {
+        var error = StageError.malformed(detail)
+        error.cause = "The body is not a table of tickets"
+        error.solution = "Correct the line; no ticket was made"
+        return error
     }
 }

@@ -48,10 +48,7 @@ struct AudienceAccessRoutes: FeatureRoutes {
 
         api.read("rooms/:room/tickets/:ticket") { call in
             try call.claims.requireOperator()
-            let id = call.path("ticket")
-            guard let ticket = gate.tickets(of: try roomName(call)).first(where: { $0.id == id }) else {
-                throw StageError.ticketNotFound
-            }
+            let ticket = try gate.ticket(call.path("ticket"), in: try roomName(call))
             return try APIResponse.json(resource(of: ticket, for: call.request))
         }
 
@@ -80,7 +77,21 @@ struct AudienceAccessRoutes: FeatureRoutes {
                 )
             )
             response.headers[.cacheControl] = "no-store"
+            response.headers[.accessControlAllowOrigin] = "*"
             return response
+        }
+
+        // A page of another origin may send JSON only after a preflight (Fetch standard, "CORS protocol").
+        api.group.on("rooms/:room/admission", method: .options) { _, _ -> Response in
+            Response(
+                status: .noContent,
+                headers: [
+                    .accessControlAllowOrigin: "*",
+                    .accessControlAllowMethods: "POST",
+                    .accessControlAllowHeaders: "Content-Type",
+                    .accessControlMaxAge: "86400",
+                ]
+            )
         }
     }
 
@@ -118,7 +129,10 @@ struct AudienceAccessRoutes: FeatureRoutes {
     private func orders(_ request: Request) async throws -> [TicketOrder] {
         if request.headers[.contentType]?.lowercased().hasPrefix("text/csv") ?? false {
             let table = try await request.bytes(upTo: Self.longestTable, else: .bodyTooLarge(limit: Self.longestTable))
-            return try TicketOrder.read(String(buffer: table))
+            guard let text = String(validating: table.readableBytesView, as: UTF8.self) else {
+                throw TicketOrder.unreadable("the table must be UTF-8")
+            }
+            return try TicketOrder.read(text)
         }
         let body = try await request.decode(CreateTicketsBody.self)
         let count = body.count ?? 1

@@ -14,6 +14,8 @@ struct SnapshotRoutes: FeatureRoutes {
     let tokens: AccessTokens
     let snapshots: SnapshotStore
     let gate: AudienceGate
+    /// Identifies a viewer from the header fields.
+    let viewer: @Sendable (HTTPFields) -> PlayerRequest
     /// The client account whose limits apply to a request.
     let client: @Sendable (HTTPFields) -> UInt64?
     /// Limits the pending requests of each client.
@@ -63,10 +65,12 @@ struct SnapshotRoutes: FeatureRoutes {
             isAnonymous = false
         } else if format == "png" {
             throw StageError.tokenInvalid
-        } else if let refusal = gate.refusal(of: request.uri.queryParameters.get("sid") ?? "", in: room.name) {
-            throw refusal.error
+        } else {
+            var player = viewer(request.headers)
+            player.sid = request.uri.queryParameters.get("sid")
+            if let refusal = gate.snapshotRefusal(of: player, in: room.name) { throw refusal.error }
         }
-        let isPrivate = gate.rule(of: room.name) != .public
+        let isPrivate = gate.isRestricted(room.name)
         guard let slot = clientSnapshots.enter(client(request.headers)) else {
             throw StageError.tooManyRequests(retryAfter: 2)
         }

@@ -247,7 +247,7 @@ public final class Feed: PacketSink {
         }
     }
 
-    /// Closes the recorded viewers whose session id meets a condition; machines stay.
+    /// Closes the viewers whose session id meets a condition; mixers stay.
     ///
     /// Safe to call from any thread; the condition is called on the loops of the viewers.
     public func dismiss(

@@ -303,7 +303,7 @@ final class FeedPartition {
 
     /// Closes the present viewers.
     ///
-    /// - Parameter condition: Selects recorded viewers by session id; nil for all viewers, unrecorded ones included.
+    /// - Parameter condition: Selects viewers by session id, recorded or not; nil for all viewers, mixers included.
     func dismiss(
         _ reason: AudienceEvent.CloseReason,
         where condition: ((_ sid: String) -> Bool)? = nil,
@@ -311,7 +311,7 @@ final class FeedPartition {
     ) {
         for viewer in viewers.joined() {
             if let condition {
-                guard let session = viewer.session, condition(session.sid) else { continue }
+                guard let sid = viewer.sid, condition(sid) else { continue }
             }
             remove(viewer, reason: reason, now: now)
             viewer.output.end(reason)

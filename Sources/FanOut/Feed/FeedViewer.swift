@@ -28,6 +28,8 @@ final class FeedViewer: MediaWriterObserver {
     let wire: ViewerWireFormat
     /// Records the viewer; nil for viewers that are never counted (mixer, monitors).
     let session: PlaybackSession?
+    /// The session id, recorded or not; nil for mixers.
+    let sid: String?
     /// The partition that serves the viewer; nil before it is added and after it is removed.
     var partition: FeedPartition?
     /// The viewer's index in its partition, so that removal is O(1).
@@ -40,11 +42,18 @@ final class FeedViewer: MediaWriterObserver {
     var deliveredBytes = 0
     var flowStart = 0
 
-    init(output: any ViewerOutput, writer: any ViewerWriter, wire: ViewerWireFormat, session: PlaybackSession?) {
+    init(
+        output: any ViewerOutput,
+        writer: any ViewerWriter,
+        wire: ViewerWireFormat,
+        session: PlaybackSession?,
+        sid: String? = nil
+    ) {
         self.output = output
         self.writer = writer
         self.wire = wire
         self.session = session
+        self.sid = sid ?? session?.sid
     }
 
     func updateWritability(_ isWritable: Bool, now: MonotonicTime) {

@@ -97,6 +97,10 @@ public struct MediaService: Sendable {
         guard let programs = hls.programs(request.room) else {
             return .now(.refusal(.notFound, "there is no such room"))
         }
+        // Before anything is done for the player, such as starting a program.
+        if request.target == .multivariantPlaylist, let refusal = audience.refusal(of: player, to: request.room) {
+            return .now(.denied(refusal))
+        }
         if let wait = waitForResumption(of: programs, request, query, player) {
             return mayWait && !player.isHead ? .wait(wait) : .now(Self.returning)
         }

@@ -23,16 +23,26 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
     /// Records the viewer; nil for requests that are not recorded, such as a browser's prefetch.
     private let session: PlaybackSession?
     private let dates: HTTPDateCache
+    /// Makes the connection known, and returns what is held while it is open.
+    private let connect: (_ close: @escaping @Sendable () -> Void) -> ViewerSlot?
+    private var connection: ViewerSlot?
     private var viewer: FeedViewer?
     private var context: ChannelHandlerContext?
     private var writer: MediaWriter?
     private var transport = HTTPTransport.http1
 
-    private init(feed: Feed, sid: String, session: PlaybackSession?, dates: HTTPDateCache) {
+    private init(
+        feed: Feed,
+        sid: String,
+        session: PlaybackSession?,
+        dates: HTTPDateCache,
+        connect: @escaping (_ close: @escaping @Sendable () -> Void) -> ViewerSlot?
+    ) {
         self.feed = feed
         self.sid = sid
         self.session = session
         self.dates = dates
+        self.connect = connect
     }
 
     /// Admits a viewer; a valid `sid` in the query resumes that session.
@@ -59,7 +69,14 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
             audience: service.audience,
             place: place
         )
-        return .success(FLVStream(feed: feed, sid: sid, session: isRecorded ? session : nil, dates: service.dates))
+        let stream = FLVStream(
+            feed: feed,
+            sid: sid,
+            session: isRecorded ? session : nil,
+            dates: service.dates,
+            connect: { service.audience.connected(sid, to: room, close: $0) }
+        )
+        return .success(stream)
     }
 
     /// Returns the response to HEAD: that of GET, without admitting a viewer.
@@ -125,8 +142,10 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
         head.writeImmutableBuffer(FLVTagWriter.header(hasAudio: true, hasVideo: hasVideo))
         // Written through the channel, because earlier responses may still be queued there.
         context.writeAndFlush(NIOAny(head), promise: writer.makeQueuedWritePromise())
-        let viewer = FeedViewer(output: self, writer: writer, wire: .flv, session: session)
+        let viewer = FeedViewer(output: self, writer: writer, wire: .flv, session: session, sid: sid)
         self.viewer = viewer
+        let channel = context.channel
+        connection = connect { channel.close(promise: nil) }
         feed.partition(on: context.eventLoop)?.add(viewer, now: .now())
     }
 
@@ -158,6 +177,7 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
     }
 
     private func leave(_ reason: AudienceEvent.CloseReason) {
+        connection = nil
         guard let viewer, let context else { return }
         self.viewer = nil
         feed.partition(on: context.eventLoop)?.remove(viewer, reason: reason, now: .now())

@@ -44,7 +44,7 @@ extension HTTPField.Name {
 }
 
 extension ClientTrustPolicy {
-    /// Returns a request with the header fields for the server behind: its client, and for reports of players also the
+    /// Returns a request with the header fields for the server behind: its client, and for requests of players also the
     /// origin, which only the connection reveals.
     ///
     /// - Parameters:
@@ -54,19 +54,21 @@ extension ClientTrustPolicy {
         var head = head
         if peer.map({ proxies.mayReport(from: $0) }) != true { head.headerFields[.forwardedProto] = nil }
         head.headerFields[.client] = client.map { String($0) }
-        guard head.method == .post, Self.isReport(head.path ?? "") else { return head }
+        guard Self.isOfPlayer(head.path ?? "") else { return head }
         let origin = proxies.origin(of: head.headerFields, peer: peer)
+        let isShared = origin.address == peer && peer.map(proxies.include) ?? false
         head.headerFields[.playerAddress] = origin.address
         head.headerFields[.playerRegion] = origin.region
+        head.headerFields[.playerIsShared] = isShared ? "1" : nil
         return head
     }
 
-    /// Whether the server behind would treat the target as a player's report or its request for admission, in any
-    /// spelling of its path.
-    private static func isReport(_ target: String) -> Bool {
+    /// Whether the server behind would treat the target as a player's report, its request for admission, or one for a
+    /// still image, in any spelling of its path.
+    private static func isOfPlayer(_ target: String) -> Bool {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         guard let name = path.split(separator: UInt8(ascii: "/")).last else { return false }
-        return name.elementsEqual("cmcd".utf8) || name.elementsEqual("admission".utf8)
+        return ["cmcd", "admission", "snapshot.jpg"].contains { name.elementsEqual($0.utf8) }
     }
 
     /// Returns the `PeerAddress.account` charged for a forwarded request; nil if there is no limit.
@@ -78,6 +80,7 @@ extension ClientTrustPolicy {
     public static func reporter(_ fields: HTTPFields) -> PlayerRequest {
         var player = PlayerRequest(userAgent: fields[.userAgent], address: fields[.playerAddress])
         player.region = fields[.playerRegion]
+        player.isSharedAddress = fields[.playerIsShared] != nil
         return player
     }
 }
@@ -87,6 +90,7 @@ extension HTTPField.Name {
     static let playerAddress = Self("X-Footlight-Player-Address") ?? .via
     static let client = Self("X-Footlight-Client") ?? .via
     fileprivate static let forwardedProto = Self("X-Forwarded-Proto") ?? .via
+    static let playerIsShared = Self("X-Footlight-Player-Shared") ?? .via
     static let playerRegion = Self("X-Footlight-Player-Region") ?? .via
 }
 

@@ -83,6 +83,8 @@ final class RTMPViewer: PlayReceiver, ViewerOutput, @unchecked Sendable {
     private let session: PlaybackSession?
     private var connection: RTMPConnection?
     private var viewer: FeedViewer?
+    /// Held while the connection is open.
+    private var slot: ViewerSlot?
 
     init(feed: Feed, session: PlaybackSession?) {
         self.feed = feed
@@ -91,12 +93,16 @@ final class RTMPViewer: PlayReceiver, ViewerOutput, @unchecked Sendable {
 
     func started(on connection: RTMPConnection) {
         self.connection = connection
+        slot = session.flatMap { session in
+            session.audience.connected(session.sid, to: session.room) { [weak connection] in connection?.close() }
+        }
         let viewer = FeedViewer(output: self, writer: connection.media, wire: .rtmp, session: session)
         self.viewer = viewer
         feed.partition(on: connection.eventLoop)?.add(viewer, now: .now())
     }
 
     func ended(_ reason: RTMPEndReason) {
+        slot = nil
         guard let viewer, let connection else { return }
         feed.partition(on: connection.eventLoop)?.remove(viewer, reason: .init(reason), now: .now())
         self.viewer = nil

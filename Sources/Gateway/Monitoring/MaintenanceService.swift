@@ -52,7 +52,7 @@ struct MaintenanceService: Service {
     private func updateAudience(_ pending: inout PendingPrograms) {
         pipeline.logs.advance()
         pipeline.viewership.advance(to: .now())
-        pipeline.gate.advance()
+        for room in pipeline.gate.advance() { pipeline.hls.setPrivate(room, false) }
         let rooms = pipeline.viewership.totals().rooms
         // The stage emits events for changed figures only.
         for room in rooms { pipeline.stage.viewershipChanged(room: room.room, viewers: room.concurrent) }

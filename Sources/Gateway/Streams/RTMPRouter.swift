@@ -89,7 +89,7 @@ struct RTMPRouter: RTMPServerDelegate {
                     // The mixer may play the feed before the host publishes; for one reader no tick is needed.
                     feeds.open(host.text, tick: .zero)
                     return audience.playUncounted(host.text)
-                case (.mixer, nil):
+                case (.mixer, nil) where claims.room == (RenditionFeedName(played: request.name)?.room ?? request.name):
                     return audience.playUncounted(request.name)
                 case (.participant, nil), (.monitor, nil), (.relay, nil), (.thumbnail, nil):
                     let bearer = viewers.bearer(claims, watching: request.name)

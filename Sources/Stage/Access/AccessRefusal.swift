@@ -110,8 +110,10 @@ public enum AccessRefusal: String, Sendable, Hashable, CaseIterable {
     }
 
     private static let attemptsError: StageError = {
-        var error = StageError.tooManyRequests(retryAfter: 30)
-        error.cause = "Too many wrong passphrases came from this address"
+        var error = StageError.tooManyRequests(retryAfter: 10)
+        error.message = "Too many wrong passphrases"
+        error.cause = "They came from this address, or from one that it shares"
+        error.solution = "Wait ten seconds, and enter the right one"
         return error
     }()
 

@@ -55,15 +55,16 @@ public struct AudienceAccess: Sendable, Hashable, Codable {
 
     /// Validates every value.
     ///
+    /// - Parameter path: The prefix of field names in errors.
     /// - Throws: 3073 naming the field.
-    public func validate() throws(StageError) {
+    public func validate(path: String = "access.") throws(StageError) {
         guard rule != .passphrase || passphrase != nil else {
-            throw .invalidParameter("access.passphrase", "must be given")
+            throw .invalidParameter("\(path)passphrase", "must be given")
         }
         for (field, regions) in [("allow_regions", allowedRegions), ("deny_regions", deniedRegions)] {
             guard regions.count <= Self.longestList, regions.allSatisfy(Self.isRegion) else {
                 throw .invalidParameter(
-                    "access.\(field)",
+                    "\(path)\(field)",
                     "must be at most \(Self.longestList) codes of countries or their subdivisions, such as DE or US-CA"
                 )
             }
@@ -71,7 +72,7 @@ public struct AudienceAccess: Sendable, Hashable, Codable {
         for (field, networks) in [("allow_networks", allowedNetworks), ("deny_networks", deniedNetworks)] {
             guard networks.count <= Self.longestList, NetworkList(networks) != nil else {
                 throw .invalidParameter(
-                    "access.\(field)",
+                    "\(path)\(field)",
                     "must be at most \(Self.longestList) addresses or networks, such as 10.0.0.0/8"
                 )
             }
@@ -136,7 +137,7 @@ extension RoomDirectory {
 extension Room {
     fileprivate mutating func setAccess(_ access: AudienceAccess, at now: Double) throws(StageError) {
         guard status == .inProgress else { throw .roomNotFound }
-        try access.validate()
+        try access.validate(path: "")
         guard access != settings.audienceAccess else { return }
         settings.audienceAccess = access
         emit(.roomUpdated(view), at: now)

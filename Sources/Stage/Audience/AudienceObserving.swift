@@ -44,6 +44,15 @@ public protocol AudienceObserving: Sendable {
     func sessions(of client: UInt64) -> ClientSessions
     /// Whether not everyone may watch a room, so that no cache may answer for it.
     func isPrivate(_ room: String) -> Bool
+    /// Returns why a player would not be admitted to a private room; nil if it would, or if everyone may watch.
+    ///
+    /// Called before anything is done for a player, such as starting a program; makes no session.
+    func refusal(of request: PlayerRequest, to room: String) -> AccessRefusal?
+    /// Records an open connection with a session id; a later one with the same id ends it if the id is of one device.
+    ///
+    /// - Parameter close: Closes the connection; called on any thread.
+    /// - Returns: What is to be held for as long as the connection is open; nil if nothing is recorded.
+    func connected(_ sid: String, to room: String, close: @escaping @Sendable () -> Void) -> ViewerSlot?
 }
 
 /// The session counts of one client.
@@ -69,6 +78,12 @@ extension AudienceObserving {
 
     /// Returns an unlimited slot.
     public func reserveSlot(in room: String, for player: PlayerRequest) -> ViewerSlot? { .unlimited }
+
+    /// Returns nil: everyone may watch.
+    public func refusal(of request: PlayerRequest, to room: String) -> AccessRefusal? { nil }
+
+    /// Records nothing.
+    public func connected(_ sid: String, to room: String, close: @escaping @Sendable () -> Void) -> ViewerSlot? { nil }
 
     /// Returns false: everyone may watch.
     public func isPrivate(_ room: String) -> Bool { false }

@@ -164,7 +164,7 @@ export class Program extends EventTarget {
       if (!(error instanceof HTTPFailure)) throw error;
       if (isRefusal(error)) {
         // What the page has may still admit it, such as its ticket after its session has ended.
-        if (!this.admission?.ticket || this.refusal) throw error;
+        if (!this.admission?.ticket) throw error;
         this.sid = await this.admission.enter();
         return take(this.ownAddress, 'text');
       }

@@ -41,13 +41,17 @@ struct LivestreamResumptionTests {
         try await gateway.start(reusesPorts: true)
         encoder = try stage.publish(clip, as: host)
         #expect(try await stage.waitForOutput("one", ["connected"]))
-        let isPushed = try await eventually(within: .seconds(15)) {
-            guard let newest = try platform.recordings.last, try platform.recordings.count > before else {
-                return false
-            }
-            let size = try FileManager.default.attributesOfItem(atPath: newest)[.size] as? Int ?? 0
-            return size > 300_000
+        func pushed() throws -> Int {
+            guard let newest = try platform.recordings.last, try platform.recordings.count > before else { return 0 }
+            return try FileManager.default.attributesOfItem(atPath: newest)[.size] as? Int ?? 0
         }
+        let isBack = try await eventually(within: .seconds(15)) {
+            let host = try await stage.expect(200, "GET", stage.path("participants/red"))
+            return try host["is_camera_on"].bool == true && pushed() > 0
+        }
+        #expect(isBack)
+        let first = try pushed()
+        let isPushed = try await eventually(within: .seconds(15)) { try pushed() > first + 800_000 }
         #expect(isPushed)
         let status = try await stage.expect(200, "GET", stage.path("egress"))["livestream"]
         #expect(status["state"].string == "LIVESTREAM_STARTED")

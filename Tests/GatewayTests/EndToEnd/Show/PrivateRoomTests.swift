@@ -110,6 +110,21 @@ struct PrivateRoomTests {
         #expect(try await get(base + name, ["-o", "/dev/null"]).status == 200)
         #expect(try await get(base + "\(parts[0]).\(parts[2])").status == 404)
         #expect(try await refusals(stage, "ticket_missing") >= 3)
+
+        // One session id is one device: the second connection ends the first.
+        let flv = try #require(admitted["playback"]["flv_url"].string)
+        let connections = try (0..<2).map { _ in try ChildProcess(["curl", "-sS", "-o", "/dev/null", flv]) }
+        defer { for connection in connections { connection.end() } }
+        #expect(try await eventually(within: .seconds(5)) { connections.count { $0.isRunning } == 1 })
+
+        // The program stays available for a while after the end of the room, for those who were admitted.
+        try await stage.expect(200, "POST", "/v1/rooms/vault", ["status": "completed"])
+        for _ in 0..<5 {
+            for path in ["index.m3u8", "media.m3u8", "media.m3u8?sid=x"] {
+                #expect([401, 302, 403].contains(try await get("\(site(stage))/live/vault/\(path)").status), "\(path)")
+            }
+            try await Task.sleep(for: .milliseconds(500))
+        }
     }
 
     @Test("a revoked ticket closes RTMP and HTTP-FLV connections and ends HLS within two seconds; others play on")
