@@ -86,7 +86,9 @@ public struct GatewayService: Sendable {
                 metadata: ["mode": "\(String(mode, radix: 8))"]
             )
         }
-        try DataFormat.claim(directory)
+        if let problem = try DataFormat.claim(directory) {
+            logger.error("no copy of the data of before the upgrade could be made", metadata: ["reason": "\(problem)"])
+        }
         // A file here is a leftover of a terminated process.
         directory.remove(Endpoints.fileName)
         let secrets = try GatewaySecrets(directory)

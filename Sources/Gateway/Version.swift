@@ -1,7 +1,7 @@
 /// The version of Footlight.
 public enum Version {
     /// The number, as in the changelog.
-    public static let text = "0.1.0"
+    public static let text = "0.2.0"
 
     /// The version of the Swift compiler.
     #if compiler(>=6.4)

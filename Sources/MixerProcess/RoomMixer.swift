@@ -36,7 +36,7 @@ package struct RoomMixer: Sendable {
     /// - Parameter recording: The file for recorded input; nil takes the folder of the environment.
     /// - Throws: An error without a token.
     package init(_ arguments: MixerArguments, recording: String? = nil) throws {
-        guard let token = ProcessInfo.processInfo.environment[MixerEnvironment.token] else { throw MissingToken() }
+        guard let token = MixerEnvironment.readToken() else { throw MissingToken() }
         self.arguments = arguments
         self.token = token
         let folder = ProcessInfo.processInfo.environment[Self.recordingVariable]

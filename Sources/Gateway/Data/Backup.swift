@@ -35,7 +35,7 @@ public struct Backup: Sendable {
     private static let databases = "sqlite"
     private static let recordings = "recordings"
     /// What belongs to a process rather than to the data.
-    private static let transient: Set = [DataDirectoryLock.fileName, Endpoints.fileName]
+    private static let transient: Set = [DataDirectoryLock.fileName, Endpoints.fileName, DataFormat.copyName]
 
     let directory: String
 
@@ -53,6 +53,16 @@ public struct Backup: Sendable {
     ///   - includesRecordings: Whether the media of recordings is included.
     ///   - configuration: The path of a configuration file to include.
     public func write(to file: String, includesRecordings: Bool = false, configuration: String? = nil) throws {
+        try write(to: file, includesRecordings: includesRecordings, configuration: configuration, as: .current)
+    }
+
+    /// - Parameter stamp: The format and version of the data.
+    func write(
+        to file: String,
+        includesRecordings: Bool = false,
+        configuration: String? = nil,
+        as stamp: DataFormat.Stamp
+    ) throws {
         let manager = FileManager.default
         var isFolder: ObjCBool = false
         guard manager.fileExists(atPath: directory, isDirectory: &isFolder), isFolder.boolValue else {
@@ -73,8 +83,8 @@ public struct Backup: Sendable {
             }
         }
         let manifest = Manifest(
-            format: DataFormat.current,
-            version: Version.text,
+            format: stamp.format,
+            version: stamp.version,
             createdAt: Date(),
             hasRecordings: includesRecordings,
             configuration: configuration.map { "configuration." + URL(fileURLWithPath: $0).pathExtension }
@@ -158,41 +168,5 @@ public struct Backup: Sendable {
         guard statuses.contains(process.terminationStatus) else {
             throw Failure("tar failed: \(text.split(separator: "\n").first ?? "no reason given")")
         }
-    }
-}
-
-/// The format of a data folder, which tells versions of Footlight apart that cannot read each other's data.
-enum DataFormat {
-    /// The format that this version writes.
-    static let current = 1
-
-    static let fileName = "format.json"
-
-    /// The content of the file.
-    private struct Stamp: Codable {
-        var format: Int
-        /// The version of Footlight that wrote it last.
-        var version: String
-    }
-
-    /// Marks a data folder as of this format.
-    ///
-    /// A folder without the file is of a version before formats, whose data this version reads.
-    ///
-    /// - Throws: `Backup.Failure` if a later version wrote the folder; nothing is changed then.
-    static func claim(_ directory: DataDirectory) throws {
-        let data = try directory.read(fileName)
-        if let data, let stamp = try? JSONDecoder().decode(Stamp.self, from: data), stamp.format > current {
-            throw Backup.Failure(
-                """
-                \(directory.path) was last used by Footlight \(stamp.version), whose data this version cannot read. \
-                Install that version again, or restore a backup of before the upgrade into another folder.
-                """
-            )
-        }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys]
-        let stamp = try encoder.encode(Stamp(format: current, version: Version.text))
-        if data != stamp { try directory.write(stamp, to: fileName, mode: 0o600) }
     }
 }

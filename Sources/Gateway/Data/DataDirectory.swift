@@ -189,6 +189,8 @@ public enum DataDirectoryError: Error, CustomStringConvertible {
     case inUse(String, pid: Int32?, since: Date?)
     /// A file cannot be opened: its path and errno.
     case unopened(String, Int32)
+    /// A later version of Footlight used the folder.
+    case later(String, version: String)
 
     /// The problem and its remedy.
     public var description: String {
@@ -200,6 +202,11 @@ public enum DataDirectoryError: Error, CustomStringConvertible {
             create a new one, which invalidates \(dependent)
             """
         case .unopened(let file, let number): "\(file) cannot be read: \(String(cString: strerror(number)))"
+        case .later(let folder, let version):
+            """
+            \(folder) was last used by Footlight \(version), whose data this version cannot read. Install that version \
+            again, or restore a backup of before the upgrade, such as \(DataFormat.copyName) in it, into another folder.
+            """
         case .unwritable(let file): "\(file) cannot be written; check the folder's owner and free space"
         case .inUse(let folder, let pid, let since):
             "\(folder) is in use by another gateway"

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The arguments of a mixer process, besides its environment.
 package struct MixerArguments: Sendable, Equatable {
     /// The command of the program that runs a mixer.
@@ -36,6 +38,15 @@ package struct MixerArguments: Sendable, Equatable {
 package enum MixerEnvironment {
     /// The variable of the token, which must not appear in the process list.
     package static let token = "FOOTLIGHT_MIXER_TOKEN"
+
+    /// Returns the token of this process, and overwrites it in the environment, which `/proc` shows; nil without one.
+    ///
+    /// Call it once.
+    static func readToken() -> String? {
+        guard let value = getenv(token) else { return nil }
+        defer { memset(value, Int32(UInt8(ascii: "*")), strlen(value)) }
+        return String(cString: value)
+    }
     /// The variable of the file for the decode markers.
     package static let markers = "FOOTLIGHT_MIXER_MARKS"
     /// The variable of the confinement level, one of `confinementLevels`.

@@ -119,7 +119,7 @@ struct BackupTests {
 
         try await ChildProcess.run(["tar", "xzf", file, "-C", folder.path])
         let manifest = try String(contentsOfFile: folder.file("backup.json"), encoding: .utf8)
-        try folder.write(manifest.replacingOccurrences(of: "\"format\" : 1", with: "\"format\" : 2"), to: "backup.json")
+        try folder.write(manifest.replacingOccurrences(of: "\"format\" : 2", with: "\"format\" : 3"), to: "backup.json")
         let later = folder.file("later.tar.gz")
         try await ChildProcess.run(["tar", "czf", later, "-C", folder.path, "backup.json", "rooms.sqlite"])
         let refused = try #require(try await footlight("restore", later, data: folder.file("b")))
@@ -131,9 +131,9 @@ struct BackupTests {
     func laterFormat() async throws {
         let gateway = try await GatewayProcess()
         let stamp = gateway.dataFolder + "/format.json"
-        #expect(try String(contentsOfFile: stamp, encoding: .utf8).contains("\"format\":1"))
+        #expect(try String(contentsOfFile: stamp, encoding: .utf8).contains("\"format\":2"))
         #expect(try await gateway.terminate() == .code(0))
-        try #"{"format":2,"version":"9.0.0"}"#.write(toFile: stamp, atomically: true, encoding: .utf8)
+        try #"{"format":3,"version":"9.0.0"}"#.write(toFile: stamp, atomically: true, encoding: .utf8)
         let child = try ChildProcess(
             [GatewayProcess.findBinary(), "serve", "--data-dir", gateway.dataFolder, "--rtmp-port", "0"]
                 + ["--http-port", "0", "--admin-port", "0"]
@@ -142,5 +142,30 @@ struct BackupTests {
         #expect(exit != nil && exit != .code(0))
         #expect(child.standardError.contains("Footlight 9.0.0"), "\(child.standardError)")
         #expect(try String(contentsOfFile: stamp, encoding: .utf8).contains("9.0.0"))
+    }
+
+    @Test("copies a data folder of an earlier format before it changes it, once, and the copy can be restored")
+    func earlierFormat() async throws {
+        let gateway = try await GatewayProcess()
+        let path = "/v1/rooms"
+        #expect(try await gateway.api("POST", path, ["unique_name": "old"]).status == 201)
+        #expect(try await gateway.terminate() == .code(0))
+        let copy = gateway.dataFolder + "/before-upgrade.tar.gz"
+        #expect(!FileManager.default.fileExists(atPath: copy), "a new folder needs none")
+        let stamp = gateway.dataFolder + "/format.json"
+        try #"{"format":1,"version":"0.1.0"}"#.write(toFile: stamp, atomically: true, encoding: .utf8)
+        try await gateway.start()
+        #expect(try await gateway.api("GET", path + "/old").status == 200)
+        #expect(try String(contentsOfFile: stamp, encoding: .utf8).contains("\"format\":2"))
+        let made = try FileManager.default.attributesOfItem(atPath: copy)
+        #expect(made[.posixPermissions] as? Int == 0o600)
+        #expect(try await gateway.terminate() == .code(0))
+        try await gateway.start()
+        let later = try FileManager.default.attributesOfItem(atPath: copy)
+        #expect(later[.modificationDate] as? Date == made[.modificationDate] as? Date)
+        let folder = try TemporaryFolder("restored")
+        #expect(try await footlight("restore", copy, data: folder.file("data")) == nil)
+        let restored = try await GatewayProcess(dataFolder: folder.file("data"))
+        #expect(try await restored.api("GET", path + "/old").status == 200)
     }
 }
