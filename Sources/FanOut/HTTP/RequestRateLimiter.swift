@@ -68,7 +68,9 @@ final class RequestRateLimiter: Sendable {
     /// The response to a request beyond the limit.
     var refusal: MediaResponse { state.withLock { $0.refusal } }
 
-    /// Changes the limit; nil for none. What clients have requested is forgotten.
+    /// Changes the limit; nil for none.
+    ///
+    /// What clients have requested is forgotten.
     func setLimit(_ requests: (perSecond: Double, burst: Double)?) {
         state.withLock { $0 = State(requests) }
         isCounting.store(requests != nil, ordering: .relaxed)

@@ -46,7 +46,9 @@ final class LivestreamPlans: Sendable {
         }
     }
 
-    /// Stores the plan of a room; nil when its livestream has ended. Returns at once.
+    /// Stores the plan of a room; nil when its livestream has ended.
+    ///
+    /// Returns at once.
     func set(_ plan: LivestreamPlan?, of room: String) {
         let isChanged = plans.withLock { plans in
             guard plans[room] != plan else { return false }

@@ -17,7 +17,9 @@ public struct RTMPServer: Sendable {
     /// limit.
     public var refused: (waiting: UInt64, players: UInt64) { admission.refused }
 
-    /// Changes the limits of a client: its players and its waiting connections; nil for none. Open ones stay.
+    /// Changes the limits of a client: its players and its waiting connections; nil for none.
+    ///
+    /// Open ones stay.
     public func setClientLimits(players: Int?, waiting: Int?) {
         admission.setClientLimits(players: players, waiting: waiting)
     }

@@ -42,7 +42,9 @@ final class WebhookClient: Sendable {
         to address: EndpointAddress,
         over reusable: inout OutboundConnection?
     ) async -> DeliveryOutcome {
-        guard address.target.isSecure || allowsPlainHTTP.load(ordering: .relaxed) else { return DeliveryOutcome(.forbidden) }
+        guard address.target.isSecure || allowsPlainHTTP.load(ordering: .relaxed) else {
+            return DeliveryOutcome(.forbidden)
+        }
         let deadline = NIODeadline.now() + .milliseconds(Int64(limit * 1000))
         let (request, target) = (request(message), address.target)
         let former = reusable
