@@ -303,9 +303,7 @@ public final class AudienceGate: Sendable {
     private func credentialRefusal(of player: PlayerRequest, to room: String, _ policy: Room) -> AccessRefusal? {
         guard policy.access.rule != .public else { return nil }
         var refusal = Self.missing(policy.access.rule)
-        if let sid = player.sid {
-            // An id that is not authentic gets its own answer.
-            guard let statement = audience.statement(of: sid, room: room) else { return nil }
+        if let sid = player.sid, let statement = audience.statement(of: sid, room: room) {
             guard let found = self.refusal(of: statement, sid: sid, in: room) else { return nil }
             refusal = found
             // Admission decides whether the ticket has a place left.

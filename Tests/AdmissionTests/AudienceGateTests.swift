@@ -374,6 +374,8 @@ struct AudienceGateTests {
         #expect(ask { $0.holdsToken = true } == nil)
         let sid = try #require(fixture.enter(passphrase: "curtain call").sid)
         #expect(ask { $0.sid = sid } == nil)
+        // A made-up id starts no program.
+        #expect(ask { $0.sid = "junk" } == .passphraseMissing)
         fixture.usePassphrase("another one")
         #expect(ask { $0.sid = sid } == .passphraseMissing)
         #expect(fixture.gate.refusals[.passphraseWrong] == 1)

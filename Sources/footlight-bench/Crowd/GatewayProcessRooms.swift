@@ -14,6 +14,20 @@ extension GatewayProcess {
         try expect(try await api("POST", "/v1/rooms", .object(body)), "the room")
     }
 
+    /// Makes a room private.
+    ///
+    /// - Returns: The text of a ticket for two devices.
+    func makePrivate(_ room: String) async throws -> String {
+        try expect(try await api("PUT", "/v1/rooms/\(room)/access", ["rule": "token"]), "the access")
+        let end = ISO8601DateFormatter().string(from: Date(timeIntervalSinceNow: 86_400))
+        let reply = try await api("POST", "/v1/rooms/\(room)/tickets", ["devices": 2, "expires_at": .string(end)])
+        try expect(reply, "a ticket")
+        guard let ticket = reply.json["tickets"][0]["ticket"].string else {
+            throw ToolFailure("there is no ticket", log: reply.text)
+        }
+        return ticket
+    }
+
     /// Adds a host to a room.
     ///
     /// - Returns: The host's ingest address, and its sid.

@@ -14,11 +14,18 @@ enum BrowserPage {
     /// Opens the page, and waits until it shows the first frame.
     ///
     /// - Returns: Seconds from the page's request, or from the start of its player, to the first frame.
-    func open(_ room: String, at gateway: GatewayProcess, in browser: HeadlessBrowser) async throws -> Double {
-        let playlist = gateway.hlsURL(room: room)
+    ///
+    /// - Parameter query: The query of the page, or of the playlist; empty for none.
+    func open(
+        _ room: String,
+        query: String = "",
+        at gateway: GatewayProcess,
+        in browser: HeadlessBrowser
+    ) async throws -> Double {
+        let playlist = gateway.hlsURL(room: room) + query
         switch self {
         case .watch:
-            try await browser.open("http://127.0.0.1:\(gateway.endpoints.httpPort)/watch/\(room)")
+            try await browser.open("http://127.0.0.1:\(gateway.endpoints.httpPort)/watch/\(room)\(query)")
             return try await firstFrame(after: "const begun = 0", in: browser)
         case .native:
             try await makeVideo(in: browser, at: gateway)

@@ -8,6 +8,8 @@ import TestSupport
 struct PlayerRun {
     private let gateway: GatewayProcess
     private let room: String
+    /// The query of playback addresses; empty for none.
+    private let query: String
     private let folder: String
 
     /// The minimum share of the frames due: a player starts some time after its first request.
@@ -16,7 +18,8 @@ struct PlayerRun {
     private static let silence = -60.0
 
     /// - Parameter folder: The parent of the folders for the players' decoded files.
-    init(_ gateway: GatewayProcess, room: String, folder: String) {
+    init(_ gateway: GatewayProcess, room: String, query: String = "", folder: String) {
+        self.query = query
         self.gateway = gateway
         self.room = room
         self.folder = folder
@@ -50,6 +53,7 @@ struct PlayerRun {
             let folderPath = try makeFolder("Chromium \(trial.name)")
             let media = try await trial.play(
                 room: room,
+                query: query,
                 gateway,
                 seconds: seconds,
                 still: "\(folderPath)/page.png",
@@ -116,7 +120,7 @@ struct PlayerRun {
             case .flv: gateway.flvURL(room: room)
             case .hls, .llhls: gateway.hlsURL(room: room)
             }
-        let command = trial.command?(url, folderPath) ?? []
+        let command = trial.command?(url + query, folderPath) ?? []
         guard trial.isUnprivileged, getuid() == 0 else { return command }
         // The player refuses to run as root.
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folderPath)

@@ -212,13 +212,14 @@ struct BrowserTrial {
     /// - Returns: The measured media.
     func play(
         room: String,
+        query: String = "",
         _ gateway: GatewayProcess,
         seconds: Int,
         still: String,
         poll: () async throws -> Void
     ) async throws -> PlayedMedia {
         let browser = try await HeadlessBrowser(width: 640, height: 480)
-        let join = try await page.open(room, at: gateway, in: browser)
+        let join = try await page.open(room, query: query, at: gateway, in: browser)
         guard try await browser.waits(for: "video.currentTime > 0.2", within: .seconds(20)) else {
             throw ToolFailure("\(name): nothing plays", log: browser.consoleErrors.joined(separator: "\n"))
         }

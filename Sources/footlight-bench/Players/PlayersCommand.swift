@@ -28,6 +28,9 @@ struct PlayersCommand: AsyncParsableCommand {
     @Option(help: "A folder in which to save what the players decoded.")
     var keep: String?
 
+    @Flag(name: .customLong("private"), help: "Make the room private, and let the players watch with a ticket.")
+    var isPrivate = false
+
     @OptionGroup var program: GatewayProgram
 
     private static let room = "show"
@@ -42,6 +45,7 @@ struct PlayersCommand: AsyncParsableCommand {
         let host = TimeCodeHost(address: ingest.address, audioMode: .live)
         defer { host.leave() }
         try await gateway.waitUntilPlayable(Self.room)
+        let query = isPrivate ? "?ticket=\(try await gateway.makePrivate(Self.room))" : ""
         // Frames from before the host joined leave the playlist's end.
         try await Task.sleep(for: .seconds(6))
 
@@ -67,11 +71,11 @@ struct PlayersCommand: AsyncParsableCommand {
             print(([name, method.rawValue] + outcome.cells).joined(separator: " | "))
         }
         for trial in PlayerTrial.all(seconds: seconds) where isSelected(trial.name) {
-            let run = PlayerRun(gateway, room: Self.room, folder: folder)
+            let run = PlayerRun(gateway, room: Self.room, query: query, folder: folder)
             report(trial.player, trial.method, await run.run(trial, seconds))
         }
         for trial in try browsers() where isSelected("Chromium \(trial.name)") {
-            let run = PlayerRun(gateway, room: Self.room, folder: folder)
+            let run = PlayerRun(gateway, room: Self.room, query: query, folder: folder)
             report("Chromium, \(trial.name)", trial.method, await run.run(trial, seconds))
         }
         print("")

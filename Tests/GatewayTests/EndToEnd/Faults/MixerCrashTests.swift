@@ -1,3 +1,4 @@
+import ControlAPI
 import FootlightTesting
 import Foundation
 import Glibc
@@ -5,6 +6,8 @@ import Media
 import Stage
 import TestSupport
 import Testing
+
+@testable import Gateway
 
 @Suite("Crash of a mixer, and the end of a room", .enabled(if: TestRun.isFull), .serialized, .timeLimit(.minutes(2)))
 struct MixerCrashTests {
@@ -44,7 +47,7 @@ struct MixerCrashTests {
 
         for round in 1...2 {
             let pid = try #require(gateway.mixers(of: stage.room).first)
-            let token = try token(ofMixer: pid)
+            let token = try await token(ofMixer: pid, of: gateway, room: stage.room)
             kill(pid, SIGKILL)
             let killed = MonotonicTime.now()
             // Packets under way at the crash still arrive; the new mixer starts with a keyframe.
@@ -99,12 +102,15 @@ struct MixerCrashTests {
         }
     }
 
-    /// Returns a mixer's token from its environment.
-    private func token(ofMixer pid: Int32) throws -> String {
-        let data = FileManager.default.contents(atPath: "/proc/\(pid)/environ") ?? Data()
-        let variables = data.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-        let name = "FOOTLIGHT_MIXER_TOKEN="
-        return String(try #require(variables.first { $0.hasPrefix(name) }).dropFirst(name.count))
+    /// Makes a token as that of a running mixer, which wipes its own from its environment.
+    private func token(ofMixer pid: Int32, of gateway: GatewayProcess, room: String) async throws -> String {
+        let data = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") ?? Data()
+        let arguments = data.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+        let name = try #require(arguments.firstIndex(of: "--epoch"))
+        let epoch = try #require(UInt64(arguments[name + 1]))
+        let secrets = try GatewaySecrets(DataDirectory(gateway.dataFolder))
+        let tokens = await AccessTokens(signingKey: secrets.signingKey, kid: secrets.signingKeyName)
+        return try await tokens.issue(identity: "mixer", room: room, role: .mixer, epoch: epoch, expiresIn: 60)
     }
 
     /// Expects increasing timestamps, with gaps at the two crashes only.
