@@ -57,7 +57,7 @@ struct AudienceCrowd {
             var intruders: [String] = []
             switch ledger.admit(PlayerRequest(role: role), to: AudienceCrowd.room) {
             case .viewer(let sid), .uncounted(let sid): intruders.append(sid)
-            case .refused, .crowded: break
+            case .refused, .crowded, .denied: break
             }
             // A holder of the key issues ids that are indistinguishable from the gateway's own.
             let forger = makeLedger(mutant == .unprovenIDs ? keys : SessionKeys(current: .random(version: 1)))

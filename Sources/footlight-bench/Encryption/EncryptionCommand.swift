@@ -2,6 +2,7 @@ import ArgumentParser
 import Egress
 import FootlightTesting
 import Foundation
+import RTMP
 import TestSupport
 
 struct EncryptionCommand: AsyncParsableCommand {
