@@ -230,6 +230,7 @@ final class NginxTLSClient: Sendable {
                     listen 127.0.0.1:\(port) backlog=4096;
                     proxy_pass 127.0.0.1:\(target);
                     proxy_ssl on;
+                    proxy_ssl_protocols TLSv1.3;
                     proxy_ssl_session_reuse off;
                 }
             }
