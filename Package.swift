@@ -31,7 +31,7 @@ let package = Package(
     products: [
         .executable(name: "footlight", targets: ["footlight"]),
         // With the modules whose words its API is made of.
-        .library(name: "FootlightClient", targets: ["FootlightClient", "FootlightModel", "Stage", "Media"]),
+        .library(name: "FootlightClient", targets: ["FootlightClient", "FootlightModel", "Shows", "Stage", "Media"]),
         .library(name: "FootlightTesting", targets: ["FootlightTesting"]),
     ],
     dependencies: [
@@ -127,6 +127,7 @@ let package = Package(
         ),
         .target(name: "Viewership", dependencies: ["Media", "Stage", crypto], swiftSettings: strict),
         .target(name: "Admission", dependencies: ["Media", "Stage", crypto], swiftSettings: strict),
+        .target(name: "Shows", dependencies: ["Stage"], swiftSettings: strict),
         .target(
             name: "OutboundHTTP",
             dependencies: [
@@ -143,20 +144,20 @@ let package = Package(
         .target(
             name: "Persistence",
             dependencies: [
-                "Media", "Stage", "Admission", "Viewership", "Webhooks", "FootlightModel", logging,
+                "Media", "Stage", "Admission", "Shows", "Viewership", "Webhooks", "FootlightModel", logging, crypto,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
         ),
 
         // Control.
-        .target(name: "FootlightModel", dependencies: ["Stage"], swiftSettings: strict),
+        .target(name: "FootlightModel", dependencies: ["Stage", "Shows"], swiftSettings: strict),
         .target(name: "Assets", dependencies: ["Stage"] + nioProducts("NIOCore", "NIOPosix"), swiftSettings: strict),
         .target(
             name: "ControlAPI",
             dependencies: [
-                "Media", "Stage", "Admission", "Assets", "Viewership", "Webhooks", "FootlightModel", logging, metrics,
-                crypto,
+                "Media", "Stage", "Shows", "Admission", "Assets", "Viewership", "Webhooks", "FootlightModel", logging,
+                metrics, crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "JWTKit", package: "jwt-kit"),
@@ -190,7 +191,8 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "MixerProcess", "Egress", "FanOut", "Viewership",
-                "Admission", "Recording", "Assets", "OutboundHTTP", "Webhooks", "Persistence", "FootlightModel",
+                "Admission", "Shows", "Recording", "Assets", "OutboundHTTP", "Webhooks", "Persistence",
+                "FootlightModel",
                 "ControlAPI",
                 "Pages",
                 "CSeccomp",
@@ -296,6 +298,7 @@ let package = Package(
             "Persistence",
             "Logging"
         ),
+        .tests(of: "Shows", "FootlightTesting", "TestSupport", "Media", "Stage", "Persistence", "Logging"),
         .tests(
             of: "Persistence",
             "FootlightTesting",
@@ -328,6 +331,7 @@ let package = Package(
         .tests(
             of: "ControlAPI",
             "Stage",
+            "Shows",
             "Admission",
             "Assets",
             "Media",
@@ -386,7 +390,7 @@ let package = Package(
             dependencies: [
                 "Gateway", "Assets", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "TestSupport",
                 "FootlightModel", "Media", "Mixer", "MixerProcess", "OutboundHTTP",
-                "Persistence", "RTMP", "Stage", "Viewership", "Webhooks", "footlight",
+                "Persistence", "RTMP", "Shows", "Stage", "Viewership", "Webhooks", "footlight",
                 logging,
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),

@@ -5,6 +5,7 @@ public import Hummingbird
 public import Logging
 public import Media
 public import NIOCore
+public import Shows
 public import Stage
 public import Viewership
 public import Webhooks
@@ -40,6 +41,7 @@ public struct ControlRoutes: Sendable {
     ///   - recordings: Records programs; nil if the gateway records none.
     ///   - viewership: Counts viewers.
     ///   - gate: Decides who may watch.
+    ///   - shows: The shows and their episodes.
     ///   - history: The stored viewership; nil if none is stored.
     ///   - logs: Counts viewers from the access logs of CDNs; nil if the gateway accepts none.
     ///   - reporter: Identifies the sender of a player report from the header fields; anonymous by default.
@@ -66,6 +68,7 @@ public struct ControlRoutes: Sendable {
         recordings: (any RecordingControlling)? = nil,
         viewership: any ViewershipReporting,
         gate: AudienceGate,
+        shows: ShowDirectory,
         history: (any AudienceHistory)? = nil,
         logs: (any CDNLogReceiving)? = nil,
         reporter: @escaping @Sendable (_ fields: HTTPFields) -> PlayerRequest = { _ in PlayerRequest() },
@@ -107,7 +110,8 @@ public struct ControlRoutes: Sendable {
             AudienceAccessRoutes(rooms: rooms, answers: answers, gate: gate, viewer: reporter),
             LayoutRoutes(rooms: rooms),
             AudioRoutes(rooms: rooms),
-            AssetRoutes(rooms: rooms, assets: assets),
+            AssetRoutes(rooms: rooms, assets: assets, shows: shows),
+            ShowRoutes(shows: shows, rooms: rooms, answers: answers, gate: gate, assets: assets),
             ParticipantRoutes(rooms: rooms, answers: answers, viewership: viewership),
             SessionRoutes(rooms: rooms, answers: answers),
             ModeRoutes(rooms: rooms, answers: answers),

@@ -145,6 +145,7 @@ public struct GatewayService: Sendable {
             database: directory.filePath("rooms.sqlite"),
             viewershipDatabase: directory.filePath("viewership.sqlite"),
             ticketDatabase: directory.filePath("tickets.sqlite"),
+            showDatabase: directory.filePath("shows.sqlite"),
             plans: plans,
             assets: AssetStore(path: directory.filePath("assets")),
             launchMixer: launcher.launch,

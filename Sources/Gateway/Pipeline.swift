@@ -12,7 +12,9 @@ import MixerProcess
 import NIOCore
 import Recording
 import Persistence
+import Shows
 import Stage
+import Synchronization
 import Viewership
 
 /// The components of a gateway, connected in the order of the media flow.
@@ -21,6 +23,8 @@ import Viewership
 struct Pipeline: Sendable {
     /// Rooms and participants.
     let stage: RoomDirectory
+    /// Shows and their episodes.
+    let shows: ShowDirectory
     /// The ingest of hosts' media.
     let hosts: HostIngest
     /// The mixer processes, one per live room.
@@ -72,6 +76,7 @@ struct Pipeline: Sendable {
         database: String,
         viewershipDatabase: String,
         ticketDatabase: String,
+        showDatabase: String,
         plans: LivestreamPlans? = nil,
         assets: AssetStore,
         clock: any MonotonicClock = SystemClock(),
@@ -119,7 +124,18 @@ struct Pipeline: Sendable {
         self.feeds = feeds
 
         let ingest = IngestConfiguration(maximumPublishers: plan?.hosts ?? configuration.maximumHosts)
-        let hosts = HostIngest(stage: stage, configuration: ingest, logger: logger) { grant in
+        // The shows come last, but their hosts' keys are checked here.
+        let seats = Mutex<ShowDirectory?>(nil)
+        let hosts = HostIngest(
+            stage: stage,
+            configuration: ingest,
+            logger: logger,
+            authorize: { key in
+                let result = stage.authorizePublish(streamKey: key)
+                guard case .failure(.unknownKey) = result, let shows = seats.withLock({ $0 }) else { return result }
+                return shows.authorizePublish(streamKey: key)
+            }
+        ) { grant in
             feeds.open(HostFeedName(grant).text, tick: .zero).makePublisher()
         }
         self.hosts = hosts
@@ -270,13 +286,30 @@ struct Pipeline: Sendable {
             logger: logger
         )
         observation = stage.observe { dispatcher.dispatch($0) }
+        let showStore = ShowStore(path: showDatabase, secret: secrets.pepper, logger: logger)
+        let (livestreams, recordings) = (livestreams, recordings)
+        let shows = ShowDirectory(
+            stage: stage,
+            shows: showStore.load(),
+            store: showStore,
+            effects: ShowDirectory.Effects(
+                startOutputs: { (room, plan) throws(StageError) in
+                    try livestreams.start(room: room, targets: plan.targets, options: plan.options)
+                },
+                startRecording: { (room) throws(StageError) in try recordings.start(room: room.settings.name) },
+                log: { logger.notice("\($0)", metadata: ["show": "\($1)"]) }
+            )
+        )
+        self.shows = shows
         // Every component above receives each room as newly created, with its participants.
         let records = roomStore.load()
         if !records.isEmpty { logger.notice("rooms restored", metadata: ["rooms": "\(records.count)"]) }
         stage.restore(records)
+        shows.resume()
+        seats.withLock { $0 = shows }
         // After the rooms, because viewers are counted in existing rooms only.
         logs.resume(from: recovered.lastSeen.map { $0 - recovered.logLag - CDNLogReader.spoolMargin })
-        assets.removeOrphans(retaining: Set(stage.rooms(.inProgress).map(\.sid)))
+        assets.removeOrphans(retaining: Set(stage.rooms(.inProgress).map(\.sid) + shows.shows.map(\.id)))
         for (room, plan) in plans?.load() ?? [:] { resume(plan, in: room, plans, logger) }
     }
 

@@ -11,6 +11,7 @@ public final class HostIngest: Sendable {
     private let stage: RoomDirectory
     private let configuration: IngestConfiguration
     private let logger: Logger
+    private let authorize: @Sendable (_ streamKey: String) -> Result<PublishGrant, PublishRefusal>
     private let feed: @Sendable (PublishGrant) -> any PacketSink
 
     /// A connection that publishes or is being accepted.
@@ -33,17 +34,21 @@ public final class HostIngest: Sendable {
     /// also owns the feed.
     private let admission = Mutex(())
 
-    /// - Parameter feed: Returns the sink for a host's media; called once per connection. The connection calls
-    ///   `publisherChanged` on it once, after which packets of older connections must be dropped.
+    /// - Parameters:
+    ///   - authorize: Decides on a stream key, on an event loop; by the keys of the rooms' participants if nil.
+    ///   - feed: Returns the sink for a host's media; called once per connection. The connection calls
+    ///     `publisherChanged` on it once, after which packets of older connections must be dropped.
     public init(
         stage: RoomDirectory,
         configuration: IngestConfiguration = IngestConfiguration(),
         logger: Logger,
+        authorize: (@Sendable (_ streamKey: String) -> Result<PublishGrant, PublishRefusal>)? = nil,
         feed: @escaping @Sendable (PublishGrant) -> any PacketSink
     ) {
         self.stage = stage
         self.configuration = configuration
         self.logger = logger
+        self.authorize = authorize ?? { stage.authorizePublish(streamKey: $0) }
         self.feed = feed
         let perMinute = Double(configuration.wrongKeysPerMinute)
         // The last wrong key of a minute is over the limit.
@@ -63,7 +68,7 @@ public final class HostIngest: Sendable {
         connection.eventLoop.assertInEventLoop()
         let address = Self.account(of: request.remoteAddress)
         let now = MonotonicTime.now()
-        switch stage.authorizePublish(streamKey: request.name) {
+        switch authorize(request.name) {
         case .success(let grant):
             // A valid key is accepted regardless of earlier failures from its address, so that an attacker cannot lock
             // out a host behind the same address; 256 random bits cannot be guessed.
@@ -173,7 +178,7 @@ public final class HostIngest: Sendable {
             return .refuse(.publishDenied("this participant is not a host"), after: .zero)
         case .roomEnded:
             return .refuse(.publishDenied("the room has ended"), after: .zero)
-        case .quarantined:
+        case .quarantined, .closed:
             return .refuse(.publishDenied(refusal.error.description), after: .zero)
         }
     }

@@ -152,7 +152,7 @@ extension StageError {
     )
 
     /// Throws 3073 unless `value` lies in `range`.
-    static func check(_ value: Int, in range: ClosedRange<Int>, field: String) throws(StageError) {
+    public static func check(_ value: Int, in range: ClosedRange<Int>, field: String) throws(StageError) {
         guard range.contains(value) else {
             throw .invalidParameter(field, "must be between \(range.lowerBound) and \(range.upperBound)")
         }

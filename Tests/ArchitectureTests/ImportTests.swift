@@ -21,13 +21,15 @@ private let table: [String: String] = [
     "Recording": "Media Stage HLS Logging NIOCore Dispatch \(foundation)",
     "Viewership": "Media Stage Crypto \(foundation)",
     "Admission": "Media Stage Crypto \(foundation)",
+    "Shows": "Stage \(foundation)",
     "OutboundHTTP": "AsyncHTTPClient NIOCore NIOHTTP1 NIOSSL \(foundation)",
     "Webhooks": "Media FootlightModel OutboundHTTP Logging Crypto NIOCore Dispatch \(foundation)",
-    "Persistence": "Media Stage Admission Viewership Webhooks FootlightModel GRDB Logging Dispatch \(foundation)",
-    "FootlightModel": "Stage FoundationEssentials Foundation",
+    "Persistence":
+        "Media Stage Admission Shows Crypto Viewership Webhooks FootlightModel GRDB Logging Dispatch \(foundation)",
+    "FootlightModel": "Stage Shows FoundationEssentials Foundation",
     "Assets": "Stage NIOCore NIOPosix \(foundation)",
     "ControlAPI": """
-    Media Stage Admission Assets Viewership Webhooks FootlightModel Logging Metrics Hummingbird HummingbirdCore ServiceLifecycle \
+    Media Stage Admission Shows Assets Viewership Webhooks FootlightModel Logging Metrics Hummingbird HummingbirdCore ServiceLifecycle \
     JWTKit HTTPTypes Crypto NIOCore \(foundation)
     """,
     "Pages": "Media Logging Hummingbird HummingbirdCore HTTPTypes NIOCore Crypto \(foundation)",
@@ -35,7 +37,7 @@ private let table: [String: String] = [
     Media Stage RTMP Codecs Mixer Egress FootlightModel Assets CSeccomp Logging NIOCore NIOPosix NIOHTTP1 \(foundation)
     """,
     "Gateway": """
-    Media Stage RTMP HLS Codecs Ingest MixerProcess Egress FanOut Viewership Admission Recording Assets OutboundHTTP \
+    Media Stage RTMP HLS Codecs Ingest MixerProcess Egress FanOut Viewership Admission Shows Recording Assets OutboundHTTP \
     Webhooks \
     Persistence FootlightModel ControlAPI Pages CSeccomp Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \

@@ -95,13 +95,13 @@ extension OutputTarget {
     /// - Parameters:
     ///   - taken: The names of the existing outputs.
     ///   - program: The configuration of the pushed program.
-    ///   - claims: The bearer's claims: outputs of other bearers than operators must have public addresses.
+    ///   - isOperator: Whether an operator made the request; other outputs must have public addresses.
     /// - Throws: 4015.
     static func targets(
         of bodies: [OutputBody],
         beside taken: [String],
         program: ProgramConfiguration,
-        by claims: AccessClaims
+        isOperator: Bool
     ) throws(StageError) -> [OutputTarget] {
         guard !bodies.isEmpty else { throw .outputInvalid("outputs must name at least one output") }
         var names = Set(taken)
@@ -120,7 +120,7 @@ extension OutputTarget {
                 if names.insert(candidate).inserted { name = candidate }
             }
             var target = OutputTarget(name: name ?? "", url: body.url, streamKey: body.streamKey)
-            target.mustBePublic = claims.role != .operator
+            target.mustBePublic = !isOperator
             target.rendition = body.rendition
             target.backupURL = body.backupURL
             target.backupStreamKey = body.backupStreamKey

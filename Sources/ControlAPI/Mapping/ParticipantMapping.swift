@@ -52,8 +52,7 @@ extension TrackResource {
 }
 
 extension IngestResource {
-    init?(_ credentials: HostCredentials?, addresses: PlaybackAddresses) {
-        guard let credentials else { return nil }
+    init(_ credentials: HostCredentials, addresses: PlaybackAddresses) {
         func resource(_ url: String) -> RTMPIngestResource {
             RTMPIngestResource(
                 url: url,
@@ -77,7 +76,7 @@ extension JoinAnswer {
             room: room,
             participants: result.room.participants.map { ParticipantResource($0) },
             tiles: result.room.tiles.map { TileResource($0) },
-            ingest: IngestResource(result.credentials, addresses: addresses),
+            ingest: result.credentials.map { IngestResource($0, addresses: addresses) },
             callSettings: CallSettingsResource(result.callSettings),
             connectOptions: ConnectOptionsResource(result.callSettings, of: result.participant),
             playback: PlaybackResource(room: name, addresses: addresses, viewerToken: viewerToken),

@@ -3,12 +3,14 @@ import FootlightModel
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Shows
 import Stage
 
 /// Routes for the images and audio files of a room, which operators upload and the mixer reads.
 struct AssetRoutes: FeatureRoutes {
     let rooms: RoomAccess
     let assets: AssetStore
+    let shows: ShowDirectory
 
     func add(to api: APIRoutes) {
         api.read("rooms/:room/assets") { call in
@@ -39,7 +41,7 @@ struct AssetRoutes: FeatureRoutes {
         api.read("rooms/:room/assets/:asset") { call in
             let room = try rooms.liveRoom(call)
             try call.claims.requireAssets(of: room)
-            let file = try await assets.open(call.path("asset"), room: room.sid)
+            let file = try await open(call.path("asset"), of: room)
             return APIResponse.file(file, ifNot: call.request.headers[.ifNoneMatch])
         }
 
@@ -51,13 +53,23 @@ struct AssetRoutes: FeatureRoutes {
             return Response(status: .noContent)
         }
     }
+
+    /// Opens a file of a room, or of the show whose episode takes place in it.
+    private func open(_ name: String, of room: RoomSummary) async throws -> AssetFile {
+        do {
+            return try await assets.open(name, room: room.sid)
+        } catch let error as StageError where error == .assetNotFound {
+            guard let show = try? shows.show(room.name), show.current?.roomSID == room.sid else { throw error }
+            return try await assets.open(name, room: show.id)
+        }
+    }
 }
 
 extension APIResponse {
     /// Returns a file, or 304 if the client has this version already.
     ///
     /// `nosniff` keeps browsers from interpreting the file as another type.
-    fileprivate static func file(_ file: AssetFile, ifNot known: String?) -> Response {
+    static func file(_ file: AssetFile, ifNot known: String?) -> Response {
         let tag = "\"\(file.asset.version)\""
         var headers: HTTPFields = [.cacheControl: "private, no-cache", .eTag: tag]
         if known == tag { return Response(status: .notModified, headers: headers) }

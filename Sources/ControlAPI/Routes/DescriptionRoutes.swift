@@ -2,6 +2,7 @@ import Admission
 import Assets
 import HTTPTypes
 import Hummingbird
+import Shows
 import Stage
 
 /// Public routes that describe the API and its errors.
@@ -64,6 +65,8 @@ extension StageError {
         .recordingNotRunning, .recordingNotDeleted("..."), .recordingFailed("..."), .recordingNotFound,
         .snapshotNotFound, .webhookNotFound, .tooManyWebhooks(20),
         .ticketNotFound, .tooManyTickets, .ticketsNotStored,
+        .showNotFound, .episodeNotFound, .episodeEnded, .episodeOpen, .tooManyEpisodes, .showExists, .tooManyShows,
+        .seatNotFound, .seatExists, .showNotStored, .noEpisodeOpen("..."),
     ]
 
     /// The error's line in the index: code, name, message and URL.

@@ -40,7 +40,7 @@ struct LivestreamRoutes: FeatureRoutes {
                 of: body.outputs,
                 beside: taken,
                 program: program,
-                by: call.claims
+                isOperator: call.claims.role == .operator
             )
             try livestreams.add(targets, room: room.name)
             return try livestream(of: room, status: .accepted)
@@ -120,7 +120,12 @@ struct LivestreamStart {
         try options.validate()
         try options.requireMatch(program)
         try body.outputs.requireRenditions(of: program)
-        targets = try OutputTarget.targets(of: body.outputs, beside: [], program: program, by: claims)
+        targets = try OutputTarget.targets(
+            of: body.outputs,
+            beside: [],
+            program: program,
+            isOperator: claims.role == .operator
+        )
     }
 }
 
@@ -128,7 +133,7 @@ extension [OutputBody] {
     /// Refuses outputs of renditions that the program does not have.
     ///
     /// - Throws: 3073 naming the field.
-    fileprivate func requireRenditions(of program: ProgramConfiguration) throws(StageError) {
+    func requireRenditions(of program: ProgramConfiguration) throws(StageError) {
         let names = program.ladder?.names ?? []
         for rendition in compactMap(\.rendition) where !names.contains(rendition) {
             let rule = names.isEmpty ? "must be left out" : "must be one of \(names.joined(separator: ", "))"

@@ -172,7 +172,9 @@ struct ModeRoutes: FeatureRoutes {
             return try APIResponse.json(
                 ModeAnswer(
                     participant: ParticipantResource(change.participant),
-                    ingest: IngestResource(change.credentials, addresses: answers.addresses(for: call.request))
+                    ingest: change.credentials.map {
+                        IngestResource($0, addresses: answers.addresses(for: call.request))
+                    }
                 )
             )
         }

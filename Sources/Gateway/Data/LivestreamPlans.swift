@@ -1,7 +1,7 @@
-import Crypto
 import Dispatch
 import Foundation
 import Logging
+import Persistence
 import Stage
 import Synchronization
 
@@ -13,7 +13,7 @@ final class LivestreamPlans: Sendable {
     static let fileName = "livestreams.sealed"
 
     private let directory: DataDirectory
-    private let key: SymmetricKey
+    private let seal: DataSeal
     private let logger: Logger
     private let plans = Mutex<[String: LivestreamPlan]>([:])
     private let queue = DispatchQueue(label: "footlight.livestream-plans", qos: .utility)
@@ -22,18 +22,14 @@ final class LivestreamPlans: Sendable {
     init(_ directory: DataDirectory, secret: [UInt8], logger: Logger) {
         self.directory = directory
         self.logger = logger
-        key = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: SymmetricKey(data: secret),
-            info: Data("footlight livestreams".utf8),
-            outputByteCount: 32
-        )
+        seal = DataSeal(secret: secret, purpose: "footlight livestreams")
     }
 
     /// Reads the plans of an earlier run; empty, with a log message, if they cannot be read.
     func load() -> [String: LivestreamPlan] {
         do {
             guard let sealed = try directory.read(Self.fileName) else { return [:] }
-            let content = try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: key)
+            let content = try seal.open(sealed)
             let found = try JSONDecoder().decode([String: LivestreamPlan].self, from: content)
             plans.withLock { $0 = found }
             return found
@@ -68,9 +64,8 @@ final class LivestreamPlans: Sendable {
         let plans = plans.withLock { $0 }
         do {
             guard !plans.isEmpty else { return directory.remove(Self.fileName) }
-            let sealed = try AES.GCM.seal(JSONEncoder().encode(plans), using: key)
-            guard let bytes = sealed.combined else { return }
-            try directory.write(bytes, to: Self.fileName, mode: 0o600)
+            let sealed = try seal.seal(JSONEncoder().encode(plans))
+            try directory.write(sealed, to: Self.fileName, mode: 0o600)
         } catch {
             logger.error(
                 "running livestreams cannot be stored; after a restart they must be started again",

@@ -8,6 +8,7 @@ import ServiceLifecycle
 import Stage
 import Viewership
 import Persistence
+import Shows
 
 /// Runs the periodic work of rooms, viewers, logs, playlists and memory, and writes the viewership history.
 ///
@@ -35,6 +36,7 @@ struct MaintenanceService: Service {
                 let isBusy = pipeline.stage.sweep()
                 if tick % Self.ticksPerHeartbeat == 0 { pipeline.stage.broadcastHeartbeat() }
                 if tick % Self.ticksPerSecond == 0 {
+                    pipeline.shows.advance()
                     updateAudience(&pending)
                     checkMemory(&memory)
                     checkRenditions(&renditions)

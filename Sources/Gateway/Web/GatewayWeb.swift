@@ -98,6 +98,7 @@ struct GatewayWeb: Sendable {
             recordings: pipeline.recordings,
             viewership: pipeline.viewership,
             gate: pipeline.gate,
+            shows: pipeline.shows,
             history: pipeline.history,
             logs: CDNLogIngest(logs: pipeline.logs),
             reporter: ClientTrustPolicy.reporter,

@@ -12,6 +12,8 @@ struct DirectoryState: Sendable {
     /// The end of the program of ended rooms, by sid.
     private var lingering: [String: Double] = [:]
     var keyring: StreamKeyring
+    /// Names of which rooms are created by their owner only.
+    var reservedNames: Set<String> = []
     var isDraining = false
     /// The process exits; closing streams imply nothing about their participants.
     var isClosing = false

@@ -51,13 +51,28 @@ public final class RoomDirectory: Sendable {
 
     /// Creates a room.
     ///
-    /// - Throws: 53100-53102, 53107 or 3073 for the settings, 53113 when the name is in use, 53006 at the limit of
-    ///   rooms.
-    public func create(_ settings: RoomSettings) throws(StageError) -> RoomView {
+    /// - Parameter isReserved: Whether the caller has reserved the name.
+    /// - Throws: 53100-53102, 53107 or 3073 for the settings, 53113 when the name is in use or reserved, 53006 at the
+    ///   limit of rooms.
+    public func create(_ settings: RoomSettings, isReserved: Bool = false) throws(StageError) -> RoomView {
         try change { (state, now) throws(StageError) in
+            if !isReserved, state.reservedNames.contains(settings.name) { throw .roomExists }
             let sid = try state.create(settings, at: now)
             return try state.room(sid).view
         }
+    }
+
+    /// Reserves a name, so that no room of it can be created without saying so.
+    ///
+    /// - Returns: False when the name is reserved already, or a room of it is in progress.
+    @discardableResult
+    public func reserve(_ name: String) -> Bool {
+        state.withLock { !$0.isInProgress(name) && $0.reservedNames.insert(name).inserted }
+    }
+
+    /// Ends the reservation of a name.
+    public func release(_ name: String) {
+        state.withLock { _ = $0.reservedNames.remove(name) }
     }
 
     /// Returns a room by unique name or sid; ended rooms while they are retained.
@@ -274,7 +289,9 @@ extension DirectoryState {
         at now: Double
     ) throws(StageError) {
         // The sid of an evicted room is not a name for a new one.
-        guard settings.createsRoomsOnJoin, !isInProgress(name), !StageIdentifier.isValid(name, "RM") else { return }
+        guard settings.createsRoomsOnJoin, !isInProgress(name), !reservedNames.contains(name),
+            !StageIdentifier.isValid(name, "RM")
+        else { return }
         try request.validate()
         _ = try create(RoomSettings(name: name), at: now)
     }
@@ -815,19 +832,21 @@ extension RoomDirectory {
             guard let owner = state.keyring.owner(of: key), let room = state.rooms[owner.roomSID] else {
                 return .failure(.unknownKey)
             }
-            if let refusal = room.refusal(ofPublisher: owner.participantSID, at: clock.now) { return .failure(refusal) }
-            guard let index = room.index(of: owner.participantSID) else { return .failure(.unknownKey) }
-            return .success(
-                PublishGrant(
-                    roomSID: room.sid,
-                    room: room.settings.name,
-                    participantSID: owner.participantSID,
-                    identity: room.participants[index].identity,
-                    source: isScreen ? .screen : .camera,
-                    gate: room.participants[index].gate,
-                    limits: PublishLimits(room.participants[index].callSettings)
-                )
-            )
+            return room.grant(to: owner.participantSID, isScreen ? .screen : .camera, at: clock.now)
+        }
+    }
+
+    /// Returns the permission to publish for a host whose right to it was checked otherwise.
+    public func publishGrant(
+        room: String,
+        identity: String,
+        source: PublishSource
+    ) -> Result<PublishGrant, PublishRefusal> {
+        state.withLock { state in
+            guard let room = try? state.room(room), let index = room.index(ofIdentity: identity) else {
+                return .failure(.roomEnded)
+            }
+            return room.grant(to: room.participants[index].sid, source, at: clock.now)
         }
     }
 
@@ -901,5 +920,27 @@ extension RoomDirectory {
                 )
             }
         }
+    }
+}
+
+extension Room {
+    fileprivate func grant(
+        to participantSID: String,
+        _ source: PublishSource,
+        at now: Double
+    ) -> Result<PublishGrant, PublishRefusal> {
+        if let refusal = refusal(ofPublisher: participantSID, at: now) { return .failure(refusal) }
+        guard let index = index(of: participantSID) else { return .failure(.unknownKey) }
+        return .success(
+            PublishGrant(
+                roomSID: sid,
+                room: settings.name,
+                participantSID: participantSID,
+                identity: participants[index].identity,
+                source: source,
+                gate: participants[index].gate,
+                limits: PublishLimits(participants[index].callSettings)
+            )
+        )
     }
 }

@@ -46,6 +46,8 @@ public enum PublishRefusal: Error, Sendable, Equatable {
     case roomEnded
     /// The host's media crashed the mixer repeatedly; its media is refused for these seconds.
     case quarantined(seconds: Int)
+    /// The key's owner may not publish now, for the reason of the error.
+    case closed(StageError)
 
     /// The refusal as an API error.
     public var error: StageError {
@@ -54,6 +56,7 @@ public enum PublishRefusal: Error, Sendable, Equatable {
         case .wrongMode: .notAHost
         case .roomEnded: .roomNotFound
         case .quarantined(let seconds): .hostQuarantined(seconds: seconds)
+        case .closed(let error): error
         }
     }
 }

@@ -1,21 +1,21 @@
 import Crypto
 
 /// A host's publishing secret: `sk_`, eight hexadecimal digits (the key's name), `_`, and 32 random bytes in base64url.
-struct StreamKey: Sendable, Equatable {
+public struct StreamKey: Sendable, Equatable {
     /// The suffix of a key that publishes the host's screen.
-    static let screenSuffix = ".screen"
+    public static let screenSuffix = ".screen"
 
     private static let prefix = "sk_"
     private static let identifierLength = 8
     private static let secretLength = 32
 
     /// The part that may be stored and logged.
-    let identifier: String
-    /// The whole key; never stored.
-    let text: String
+    public let identifier: String
+    /// The whole key; never stored in clear.
+    public let text: String
 
     /// Creates a random key.
-    init() {
+    public init() {
         var generator = SystemRandomNumberGenerator()
         identifier = StageIdentifier.hexadecimal(bytes: Self.identifierLength / 2, using: &generator)
         let secret = (0..<Self.secretLength).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -25,7 +25,7 @@ struct StreamKey: Sendable, Equatable {
     /// Parses a presented key; nil for a malformed one.
     ///
     /// A parsed key may be unknown.
-    init?(_ presented: String) {
+    public init?(_ presented: String) {
         let bytes = Array(presented.utf8)
         let separator = Self.prefix.utf8.count + Self.identifierLength
         guard bytes.count == separator + 1 + 43, presented.hasPrefix(Self.prefix), bytes[separator] == UInt8(ascii: "_")
@@ -45,7 +45,7 @@ struct StreamKey: Sendable, Equatable {
     }
 
     /// Compares in constant time.
-    static func isEqualInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    public static func isEqualInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         var difference: UInt8 = 0
         for index in left.indices {

@@ -3,6 +3,9 @@
 /// A room's program is encoded once for all viewers, so size and rates are requirements that the program must meet.
 /// The two durations belong to the livestream.
 public struct LivestreamOptions: Sendable, Hashable {
+    /// The longest duration in seconds: a year.
+    public static let longestDuration = 31_536_000
+
     /// A named size; 1080p without a name or a size.
     public var quality: ProgramQuality?
     /// Width in pixels, even, 160 to 1920.
@@ -15,9 +18,9 @@ public struct LivestreamOptions: Sendable, Hashable {
     public var videoBitrate: Int?
     /// Audio kilobits per second, 10 to 320.
     public var audioBitrate: Int?
-    /// Seconds after which the livestream stops, 1 to 86 400.
+    /// Seconds after which the livestream stops, 1 to `longestDuration`.
     public var maximumDuration: Int
-    /// Seconds with every host's microphone and camera off after which the livestream stops, 1 to 86 400.
+    /// Seconds with every host's microphone and camera off after which the livestream stops, 1 to `longestDuration`.
     public var minimumIdleTimeout: Int
 
     /// Creates options; omitted values are not required, or have their defaults.
@@ -87,8 +90,8 @@ public struct LivestreamOptions: Sendable, Hashable {
         }
         try StageError.check(effectiveVideoBitrate, in: 10...10_000, field: "video_bitrate")
         try StageError.check(effectiveAudioBitrate, in: 10...320, field: "audio_bitrate")
-        try StageError.check(maximumDuration, in: 1...86_400, field: "max_duration")
-        try StageError.check(minimumIdleTimeout, in: 1...86_400, field: "min_idle_timeout")
+        try StageError.check(maximumDuration, in: 1...Self.longestDuration, field: "max_duration")
+        try StageError.check(minimumIdleTimeout, in: 1...Self.longestDuration, field: "min_idle_timeout")
     }
 
     /// Checks that the program meets the requirements.

@@ -50,7 +50,8 @@ public struct LivestreamPlan: Sendable, Equatable, Codable {
         set { self = LivestreamPlan(newValue, options, startedAt: startedAt) }
     }
 
-    private var options: LivestreamOptions {
+    /// The options of the start.
+    public var options: LivestreamOptions {
         LivestreamOptions(maximumDuration: maximumDuration, minimumIdleTimeout: minimumIdleTimeout)
     }
 

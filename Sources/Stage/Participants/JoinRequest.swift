@@ -62,7 +62,7 @@ public struct JoinRequest: Sendable, Equatable {
     /// Validates the names, the metadata's size and the numbers.
     ///
     /// - Throws: 53200, 53201 or 53202 for the identity, 3073 naming any other field.
-    func validate() throws(StageError) {
+    public func validate() throws(StageError) {
         switch NameRule.check(identity) {
         case nil: break
         case .empty: throw .identityInvalid
@@ -124,6 +124,11 @@ public struct HostCredentials: Sendable, Equatable {
     public let streamKey: String
     /// The key for the screen, in clear.
     public var screenStreamKey: String { streamKey + StreamKey.screenSuffix }
+
+    /// Creates credentials with a key.
+    public init(streamKey: String) {
+        self.streamKey = streamKey
+    }
 }
 
 /// The reason for the end of a participant's session.

@@ -15,9 +15,9 @@ public struct RoomSettings: Sendable, Hashable, Codable {
     public var maximumHosts: Int
     /// The maximum number of viewers, 1 to 1 000 000; nil for no limit.
     public var maximumAudience: Int?
-    /// Seconds after the last participant left until the room ends, 1 to 86 400.
+    /// Seconds after the last participant left until the room ends, 1 to `longestTimeout`.
     public var emptyTimeout: Int
-    /// Seconds until an unused room ends, 1 to 86 400.
+    /// Seconds until an unused room ends, 1 to `longestTimeout`.
     public var unusedTimeout: Int
     /// Whether the room starts backstage, so that the audience does not see the hosts until it goes live.
     public var backstage: Bool
@@ -73,6 +73,8 @@ public struct RoomSettings: Sendable, Hashable, Codable {
         self.type = type
     }
 
+    /// The longest timeout of an empty or unused room in seconds: a year.
+    public static let longestTimeout = 31_536_000
     /// The default linger time in seconds after a show, or with a custom end slate.
     public static let defaultLinger = 10
 
@@ -100,8 +102,8 @@ public struct RoomSettings: Sendable, Hashable, Codable {
         guard (1...10_000).contains(maximumParticipants) else { throw .maximumParticipantsOutOfRange }
         try StageError.check(maximumHosts, in: 1...50, field: "max_hosts")
         if let maximumAudience { try StageError.check(maximumAudience, in: 1...1_000_000, field: "max_audience") }
-        try StageError.check(emptyTimeout, in: 1...86_400, field: "empty_room_timeout")
-        try StageError.check(unusedTimeout, in: 1...86_400, field: "unused_room_timeout")
+        try StageError.check(emptyTimeout, in: 1...Self.longestTimeout, field: "empty_room_timeout")
+        try StageError.check(unusedTimeout, in: 1...Self.longestTimeout, field: "unused_room_timeout")
         try layout.validate()
         try program.validate()
         try sound.validate()

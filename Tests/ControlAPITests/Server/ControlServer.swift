@@ -9,6 +9,7 @@ import Media
 import NIOCore
 import NIOPosix
 import Persistence
+import Shows
 import Stage
 import Synchronization
 import TestSupport
@@ -33,6 +34,10 @@ final class ControlServer: Sendable {
     let history = StubHistory()
     /// Admits to the rooms of the directory, as the gateway does.
     let gate: AudienceGate
+    /// The shows of the directory, stored on disk.
+    let shows: ShowDirectory
+    /// What shows started.
+    let startedRooms: StartedRooms
     let logs = RecordingLogs()
     /// Queues deliveries but may not connect anywhere.
     let webhooks: WebhookDispatcher
@@ -81,6 +86,19 @@ final class ControlServer: Sendable {
             keys: AdmissionKeys(secret: Self.signingKey),
             store: TicketStore(path: folder.file("tickets.sqlite"), logger: Self.silent)
         )
+        let box = StartedRooms()
+        startedRooms = box
+        shows = ShowDirectory(
+            stage: directory,
+            store: ShowStore(path: folder.file("shows.sqlite"), secret: Self.signingKey, logger: Self.silent),
+            effects: ShowDirectory.Effects(
+                startOutputs: { (room, plan) throws(StageError) in
+                    box.names.withLock { $0 += plan.targets.map { "\(room) \($0.streamKey)" } }
+                },
+                startRecording: { (room) throws(StageError) in box.names.withLock { $0.append(room.settings.name) } },
+                log: { _, _ in }
+            )
+        )
         tokens = await AccessTokens(signingKey: Self.signingKey, kid: "k1")
         operatorToken = try await tokens.issueOperator(expiresIn: 600)
     }
@@ -122,6 +140,7 @@ final class ControlServer: Sendable {
             hls: hls,
             viewership: viewership,
             gate: gate,
+            shows: shows,
             history: history,
             logs: logs,
             client: { _ in 1 },
@@ -286,4 +305,9 @@ final class ControlServer: Sendable {
             as: bearer
         )
     }
+}
+
+/// The rooms whose recording shows started, and those whose outputs, with their stream keys.
+final class StartedRooms: Sendable {
+    let names = Mutex<[String]>([])
 }

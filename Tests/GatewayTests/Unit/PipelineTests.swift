@@ -44,6 +44,7 @@ struct PipelineTests {
             database: folder.file("data/rooms.sqlite"),
             viewershipDatabase: folder.file("data/viewership.sqlite"),
             ticketDatabase: folder.file("data/tickets.sqlite"),
+            showDatabase: folder.file("data/shows.sqlite"),
             assets: AssetStore(path: folder.file("data/assets")),
             launchMixer: { room, _, _ in
                 mixers.rooms.withLock { $0.append(room) }
@@ -229,6 +230,7 @@ struct PipelineTests {
                 livestreams: pipeline.livestreams,
                 viewership: pipeline.viewership,
                 gate: pipeline.gate,
+                shows: pipeline.shows,
                 assets: pipeline.assets,
                 addresses: { addresses },
                 readiness: { Readiness() },

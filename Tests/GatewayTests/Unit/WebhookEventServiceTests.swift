@@ -38,6 +38,7 @@ struct WebhookEventServiceTests {
             database: folder.file("data/rooms.sqlite"),
             viewershipDatabase: folder.file("data/viewership.sqlite"),
             ticketDatabase: folder.file("data/tickets.sqlite"),
+            showDatabase: folder.file("data/shows.sqlite"),
             assets: AssetStore(path: folder.file("data/assets")),
             launchMixer: { _, _, _ in throw NoMixer() },
             logger: logger

@@ -60,6 +60,7 @@ final class InProcessGateway: Sendable {
             database: folder.file("data/rooms.sqlite"),
             viewershipDatabase: folder.file("data/viewership.sqlite"),
             ticketDatabase: folder.file("data/tickets.sqlite"),
+            showDatabase: folder.file("data/shows.sqlite"),
             assets: AssetStore(path: folder.file("data/assets")),
             clock: clock,
             launchMixer: { _, _, _ in throw NoMixer() },

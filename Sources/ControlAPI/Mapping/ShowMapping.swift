@@ -1,0 +1,201 @@
+import Admission
+import FootlightModel
+import Foundation
+import Shows
+import Stage
+
+extension ShowResource {
+    init(_ show: Show, status: ShowStatus, addresses: PlaybackAddresses) {
+        let settings = show.settings
+        self.init(
+            id: show.id,
+            name: show.name,
+            title: settings.title,
+            description: settings.description,
+            poster: settings.poster,
+            timeZone: settings.timeZone,
+            schedule: settings.schedule.map { ShowScheduleResource($0) },
+            opensBefore: settings.opensBefore,
+            startsByItself: settings.startsByItself,
+            idleTimeout: settings.idleTimeout,
+            recording: settings.isRecorded,
+            outputs: (settings.outputs?.targets ?? []).map {
+                ShowOutputResource(name: $0.name, url: $0.url, rendition: $0.rendition)
+            },
+            room: ShowRoomResource(settings.room),
+            seats: show.seats.map { SeatResource($0, addresses: addresses) },
+            state: .known(status.state),
+            current: show.current.map { EpisodeResource($0, addresses: addresses) },
+            next: show.next.map { EpisodeResource($0, addresses: addresses) },
+            last: show.last.map { EpisodeResource($0, addresses: addresses) },
+            url: addresses.watch(show.name),
+            playback: PlaybackResource(room: show.name, addresses: addresses),
+            dateCreated: Timestamp(show.createdAt),
+            dateUpdated: Timestamp(show.updatedAt)
+        )
+    }
+}
+
+extension ShowScheduleResource {
+    fileprivate init(_ schedule: ShowSchedule) {
+        self.init(
+            weekdays: ShowSchedule.Weekday.allCases.filter(schedule.weekdays.contains).map { .known($0) },
+            time: schedule.time
+        )
+    }
+}
+
+extension ShowRoomResource {
+    fileprivate init(_ room: RoomSettings) {
+        self.init(
+            type: .known(room.type),
+            maxParticipants: room.maximumParticipants,
+            maxHosts: room.maximumHosts,
+            maxAudience: room.maximumAudience,
+            access: AccessResource(room.audienceAccess),
+            layout: LayoutSettingsResource(
+                LayoutView(
+                    settings: room.layout,
+                    width: room.program.width,
+                    height: room.program.height,
+                    tiles: []
+                )
+            ),
+            sound: RoomSoundResource(room.sound),
+            program: ProgramResource(room.program)
+        )
+    }
+}
+
+extension SeatResource {
+    init(_ seat: Seat, addresses: PlaybackAddresses) {
+        self.init(
+            identity: seat.identity,
+            displayName: seat.displayName ?? seat.identity,
+            ingest: IngestResource(seat.credentials, addresses: addresses),
+            dateKeyCreated: Timestamp(seat.keyMadeAt)
+        )
+    }
+}
+
+extension EpisodeResource {
+    init(_ episode: Episode, addresses: PlaybackAddresses) {
+        self.init(
+            id: episode.id,
+            number: episode.number,
+            title: episode.title,
+            state: .known(episode.state),
+            plannedAt: episode.plannedAt.map { Timestamp($0) },
+            openedAt: episode.openedAt.map { Timestamp($0) },
+            wentLiveAt: episode.wentLiveAt.map { Timestamp($0) },
+            endedAt: episode.endedAt.map { Timestamp($0) },
+            endReason: episode.endReason.map { .known($0) },
+            roomSID: episode.roomSID,
+            links: episode.roomSID.map { sid in
+                [
+                    "room": addresses.api("rooms/\(sid)"),
+                    "viewership": addresses.api("rooms/\(sid)/viewership/summary"),
+                    "recordings": addresses.api("rooms/\(sid)/recordings"),
+                ]
+            } ?? [:]
+        )
+    }
+}
+
+extension ShowStatusResource {
+    init(_ status: ShowStatus, name: String, addresses: PlaybackAddresses) {
+        self.init(
+            name: name,
+            title: status.title,
+            description: status.description,
+            episodeTitle: status.episodeTitle,
+            state: .known(status.state),
+            startsAt: status.startsAt.map { Timestamp($0) },
+            endedAt: status.endedAt.map { Timestamp($0) },
+            timeZone: status.timeZone,
+            posterURL: status.hasPoster ? addresses.api("shows/\(name)/poster") : nil,
+            now: Timestamp(Date().timeIntervalSince1970)
+        )
+    }
+}
+
+// MARK: Parsing
+
+extension ShowSettings {
+    /// Creates the settings of a new show.
+    ///
+    /// - Throws: 3073 naming the field; `validate()` checks the ranges.
+    init(_ body: ShowBody, template: ShowTemplate?, digest: (String) -> PassphraseDigest) throws(StageError) {
+        guard let name = body.name else { throw .invalidParameter("name", "must be given") }
+        self.init(room: RoomSettings(name: name))
+        template?.apply(to: &self)
+        try apply(body, digest: digest)
+    }
+
+    /// Applies the fields of a request; missing fields stay unchanged.
+    ///
+    /// - Parameter digest: Returns what is stored of a passphrase.
+    /// - Throws: 3073 naming the field; `validate()` checks the ranges.
+    mutating func apply(_ body: ShowBody, digest: (String) -> PassphraseDigest) throws(StageError) {
+        if let name = body.name, name != room.name {
+            throw .invalidParameter("name", "cannot be changed; copy the show instead")
+        }
+        title = body.title ?? title
+        description = body.description ?? description
+        if let poster = body.poster { self.poster = poster.wrappedValue }
+        timeZone = body.timeZone ?? timeZone
+        if let schedule = body.schedule {
+            self.schedule = try schedule.wrappedValue.map { (schedule) throws(StageError) in
+                try ShowSchedule(schedule)
+            }
+        }
+        opensBefore = body.opensBefore ?? opensBefore
+        startsByItself = body.startsByItself ?? startsByItself
+        idleTimeout = body.idleTimeout ?? idleTimeout
+        isRecorded = body.recording ?? isRecorded
+        if let body = body.room { try room.apply(body, digest: digest) }
+        if let bodies = body.outputs { try setOutputs(bodies) }
+    }
+
+    private mutating func setOutputs(_ bodies: [OutputBody]) throws(StageError) {
+        guard !bodies.isEmpty else {
+            outputs = nil
+            return
+        }
+        try bodies.requireRenditions(of: room.program)
+        let targets = try OutputTarget.targets(of: bodies, beside: [], program: room.program, isOperator: true)
+        // The show decides how long it lasts.
+        let options = LivestreamOptions(
+            maximumDuration: LivestreamOptions.longestDuration,
+            minimumIdleTimeout: LivestreamOptions.longestDuration
+        )
+        outputs = LivestreamPlan(targets, options, startedAt: 0)
+    }
+}
+
+extension ShowSchedule {
+    fileprivate init(_ resource: ShowScheduleResource) throws(StageError) {
+        var weekdays: Set<Weekday> = []
+        for day in resource.weekdays { weekdays.insert(try day.known(in: "schedule.weekdays")) }
+        self.init(weekdays: weekdays, time: resource.time)
+    }
+}
+
+extension RoomSettings {
+    /// Applies the fields of a show's request; missing fields stay unchanged.
+    fileprivate mutating func apply(
+        _ body: ShowRoomBody,
+        digest: (String) -> PassphraseDigest
+    ) throws(StageError) {
+        if let type = body.type { self.type = try type.known(in: "room.type") }
+        maximumParticipants = body.maxParticipants ?? maximumParticipants
+        maximumHosts = body.maxHosts ?? maximumHosts
+        if let most = body.maxAudience { maximumAudience = most.wrappedValue }
+        if let access = body.access { try audienceAccess.apply(access, path: "room.access.", digest: digest) }
+        if let devices = body.callSettings { callSettings = try CallSettings(devices) }
+        if let body = body.layout { try layout.apply(body, path: "room.layout.", isOperator: true) }
+        if let sound = body.sound { try self.sound.apply(sound, path: "room.sound.") }
+        linger = body.linger ?? linger
+        if let program = body.program { self.program = try ProgramConfiguration(program) }
+    }
+}

@@ -1,0 +1,270 @@
+import Admission
+import Assets
+import Foundation
+import FootlightModel
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Shows
+import Stage
+
+/// Routes for shows: their settings, seats, files and episodes, and what viewers may know of them.
+struct ShowRoutes: FeatureRoutes {
+    let shows: ShowDirectory
+    let rooms: RoomAccess
+    let answers: RoomAnswers
+    let gate: AudienceGate
+    let assets: AssetStore
+
+    func add(to api: APIRoutes) {
+        addShows(to: api)
+        addSeats(to: api)
+        addEpisodes(to: api)
+        addAssets(to: api)
+        addPublic(to: api)
+    }
+
+    private func addShows(to api: APIRoutes) {
+        api.command(.post, "shows") { call in
+            try call.claims.requireOperator()
+            try rooms.admit()
+            let body = try await call.request.decode(ShowBody.self)
+            let template = try call.query("template").map { name in
+                guard let template = ShowTemplate(rawValue: name) else {
+                    let names = ShowTemplate.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw StageError.invalidParameter("template", "must be one of \(names)")
+                }
+                return template
+            }
+            let settings = try ShowSettings(body, template: template, digest: gate.digest)
+            let seats = (body.seats ?? []).map { ($0.identity, $0.displayName) }
+            return try answer(try await shows.create(settings, seats: seats), call, .created)
+        }
+
+        api.read("shows") { call in
+            try call.claims.requireMonitoring()
+            return try APIResponse.json(ShowList(shows: shows.shows.map { try resource(of: $0, call) }))
+        }
+
+        api.read("shows/:show") { call in
+            try call.claims.requireMonitoring()
+            return try answer(try shows.show(call.path("show")), call)
+        }
+
+        api.command(.patch, "shows/:show") { call in
+            try call.claims.requireOperator()
+            let body = try await call.request.decode(ShowBody.self)
+            guard body.seats == nil else {
+                throw StageError.invalidParameter("seats", "are changed one by one, below the show's seats")
+            }
+            let show = try await shows.update(call.path("show")) { (settings) throws(StageError) in
+                try settings.apply(body, digest: gate.digest)
+            }
+            return try answer(show, call)
+        }
+
+        api.command(.delete, "shows/:show") { call in
+            try call.claims.requireOperator()
+            let show = try shows.show(call.path("show"))
+            try await shows.delete(show.name)
+            assets.roomEnded(show.id)
+            return Response(status: .noContent)
+        }
+
+        api.command(.post, "shows/:show/copy") { call in
+            try call.claims.requireOperator()
+            let body = try await call.request.decode(ShowBody.self)
+            guard let name = body.name else { throw StageError.invalidParameter("name", "must be given") }
+            return try answer(
+                try await shows.copy(call.path("show"), as: name, title: body.title),
+                call,
+                .created
+            )
+        }
+    }
+
+    private func addSeats(to api: APIRoutes) {
+        api.read("shows/:show/seats/:identity") { call in
+            try call.claims.requireOperator()
+            return try answer(try shows.show(call.path("show")).seat(call.path("identity")), call)
+        }
+
+        api.command(.post, "shows/:show/seats") { call in
+            try call.claims.requireOperator()
+            let body = try await call.request.decode(SeatBody.self)
+            let seat = try await shows.addSeat(body.identity, displayName: body.displayName, to: call.path("show"))
+            return try answer(seat, call, .created)
+        }
+
+        api.command(.delete, "shows/:show/seats/:identity") { call in
+            try call.claims.requireOperator()
+            try await shows.removeSeat(call.path("identity"), of: call.path("show"))
+            return Response(status: .noContent)
+        }
+
+        api.command(.post, "shows/:show/seats/:identity/key") { call in
+            try call.claims.requireOperator()
+            return try answer(try await shows.renewKey(of: call.path("identity"), in: call.path("show")), call)
+        }
+    }
+
+    private func addEpisodes(to api: APIRoutes) {
+        api.read("shows/:show/episodes") { call in
+            try call.claims.requireMonitoring()
+            let addresses = answers.addresses(for: call.request)
+            let show = try shows.show(call.path("show"))
+            return try APIResponse.json(
+                EpisodeList(episodes: show.episodes.map { EpisodeResource($0, addresses: addresses) })
+            )
+        }
+
+        api.command(.post, "shows/:show/episodes") { call in
+            try call.claims.requireOperator()
+            let body = try await call.request.decode(EpisodeBody.self, whenEmpty: EpisodeBody())
+            let episode = try await shows.plan(
+                call.path("show"),
+                title: body.title ?? "",
+                at: body.plannedAt?.wrappedValue?.seconds
+            )
+            return try answer(episode, call, .created)
+        }
+
+        // `current` names the episode that is open, or the next one.
+        api.read("shows/:show/episodes/:episode") { call in
+            try call.claims.requireMonitoring()
+            return try answer(try shows.episode(call.path("episode"), of: call.path("show")).episode, call)
+        }
+
+        api.command(.patch, "shows/:show/episodes/:episode") { call in
+            try call.claims.requireOperator()
+            let body = try await call.request.decode(EpisodeBody.self)
+            let episode = try await shows.updateEpisode(
+                call.path("episode"),
+                of: call.path("show"),
+                title: body.title,
+                plannedAt: body.plannedAt.map { $0.wrappedValue?.seconds }
+            )
+            return try answer(episode, call)
+        }
+
+        api.command(.delete, "shows/:show/episodes/:episode") { call in
+            try call.claims.requireOperator()
+            try await shows.deleteEpisode(call.path("episode"), of: call.path("show"))
+            return Response(status: .noContent)
+        }
+
+        api.command(.post, "shows/:show/episodes/:episode/open") { call in
+            try call.claims.requireOperator()
+            try rooms.admit()
+            return try await changed(try await shows.open(call.path("episode"), of: call.path("show")), call)
+        }
+
+        api.command(.post, "shows/:show/episodes/:episode/go_live") { call in
+            try call.claims.requireOperator()
+            try rooms.admit()
+            return try await changed(try await shows.goLive(call.path("episode"), of: call.path("show")), call)
+        }
+
+        api.command(.post, "shows/:show/episodes/:episode/end") { call in
+            try call.claims.requireOperator()
+            return try await changed(try await shows.end(call.path("episode"), of: call.path("show")), call)
+        }
+    }
+
+    private func addAssets(to api: APIRoutes) {
+        api.read("shows/:show/assets") { call in
+            try call.claims.requireOperator()
+            let show = try shows.show(call.path("show"))
+            return try APIResponse.json(
+                AssetList(assets: try await assets.assets(of: show.id).map { AssetResource($0) })
+            )
+        }
+
+        api.command(.put, "shows/:show/assets/:asset") { call in
+            try call.claims.requireOperator()
+            let show = try shows.show(call.path("show"))
+            let largest = AssetStore.limit(of: .sound)
+            if let length = call.request.headers[.contentLength].flatMap({ Int($0) }), length > largest {
+                throw StageError.assetTooLarge(largest)
+            }
+            let asset = try await assets.store(call.request.chunks, as: call.path("asset"), room: show.id)
+            guard let present = try? shows.show(show.name), present.id == show.id else {
+                // The show was deleted during the upload, which recreated its folder.
+                assets.roomEnded(show.id)
+                throw StageError.showNotFound
+            }
+            if let sid = present.current?.roomSID { rooms.directory.assetStored(room: sid, asset) }
+            return try APIResponse.json(AssetResource(asset))
+        }
+
+        api.read("shows/:show/assets/:asset") { call in
+            try call.claims.requireOperator()
+            let show = try shows.show(call.path("show"))
+            let file = try await assets.open(call.path("asset"), room: show.id)
+            return APIResponse.file(file, ifNot: call.request.headers[.ifNoneMatch])
+        }
+
+        api.command(.delete, "shows/:show/assets/:asset") { call in
+            try call.claims.requireOperator()
+            let show = try shows.show(call.path("show"))
+            let asset = try await assets.remove(call.path("asset"), room: show.id)
+            if let sid = show.current?.roomSID { rooms.directory.assetRemoved(room: sid, asset) }
+            return Response(status: .noContent)
+        }
+    }
+
+    private func addPublic(to api: APIRoutes) {
+        // Viewers have no token, and a title says no more than an announcement does.
+        api.group.get("shows/:show/status") { request, context -> Response in
+            let name = context.parameters.get("show") ?? ""
+            let status = try shows.status(of: name)
+            var response = try APIResponse.json(
+                ShowStatusResource(status, name: name, addresses: answers.addresses(for: request))
+            )
+            response.headers[.cacheControl] = "no-store"
+            response.headers[.accessControlAllowOrigin] = "*"
+            return response
+        }
+
+        api.group.get("shows/:show/poster") { request, context -> Response in
+            let show = try shows.show(context.parameters.get("show") ?? "")
+            guard let poster = show.settings.poster else { throw StageError.assetNotFound }
+            let file = try await assets.open(poster, room: show.id)
+            guard file.asset.kind == .image else { throw StageError.assetNotFound }
+            return APIResponse.file(file, ifNot: request.headers[.ifNoneMatch])
+        }
+    }
+
+    // MARK: Answers
+
+    private func resource(of show: Show, _ call: APICall) throws(StageError) -> ShowResource {
+        var resource = ShowResource(
+            show,
+            status: try shows.status(of: show.name),
+            addresses: answers.addresses(for: call.request)
+        )
+        // Keys are for operators.
+        if call.claims.role != .operator { resource.seats = [] }
+        return resource
+    }
+
+    private func answer(_ show: Show, _ call: APICall, _ status: HTTPResponse.Status = .ok) throws -> Response {
+        try APIResponse.json(try resource(of: show, call), status: status)
+    }
+
+    private func answer(_ seat: Seat, _ call: APICall, _ status: HTTPResponse.Status = .ok) throws -> Response {
+        let addresses = answers.addresses(for: call.request)
+        return try APIResponse.json(SeatResource(seat, addresses: addresses), status: status)
+    }
+
+    private func answer(_ episode: Episode, _ call: APICall, _ status: HTTPResponse.Status = .ok) throws -> Response {
+        let addresses = answers.addresses(for: call.request)
+        return try APIResponse.json(EpisodeResource(episode, addresses: addresses), status: status)
+    }
+
+    /// Answers after the episode's room changed, which is stored first.
+    private func changed(_ episode: Episode, _ call: APICall) async throws -> Response {
+        if let sid = episode.roomSID, let room = try? rooms.directory.summary(of: sid) { await rooms.save(room) }
+        return try answer(episode, call)
+    }
+}

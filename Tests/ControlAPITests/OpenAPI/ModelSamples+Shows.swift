@@ -1,0 +1,108 @@
+import FootlightModel
+import FootlightTesting
+
+extension ModelSamples {
+    static let showScheduleResource = ShowScheduleResource(weekdays: ["friday"], time: "19:00")
+    static let showOutputResource = ShowOutputResource(name: "x", url: "x", rendition: "x")
+    static let showRoomResource = ShowRoomResource(
+        type: "x",
+        maxParticipants: 1,
+        maxHosts: 1,
+        maxAudience: 1,
+        access: accessResource,
+        layout: layoutSettingsResource,
+        sound: roomSoundResource,
+        program: programResource
+    )
+    static let seatResource = SeatResource(
+        identity: "x",
+        displayName: "x",
+        ingest: ingestResource,
+        dateKeyCreated: Timestamp(0)
+    )
+    static let episodeResource = EpisodeResource(
+        id: "x",
+        number: 1,
+        title: "x",
+        state: "planned",
+        plannedAt: Timestamp(0),
+        openedAt: Timestamp(0),
+        wentLiveAt: Timestamp(0),
+        endedAt: Timestamp(0),
+        endReason: "ended",
+        roomSID: "x",
+        links: ["x": "x"]
+    )
+    static let showResource = ShowResource(
+        id: "x",
+        name: "x",
+        title: "x",
+        description: "x",
+        poster: "x",
+        timeZone: "x",
+        schedule: showScheduleResource,
+        opensBefore: 1,
+        startsByItself: true,
+        idleTimeout: 60,
+        recording: true,
+        outputs: [showOutputResource],
+        room: showRoomResource,
+        seats: [seatResource],
+        state: "live",
+        current: episodeResource,
+        next: episodeResource,
+        last: episodeResource,
+        url: "x",
+        playback: playbackResource,
+        dateCreated: Timestamp(0),
+        dateUpdated: Timestamp(0)
+    )
+    static let showStatusResource = ShowStatusResource(
+        name: "x",
+        title: "x",
+        description: "x",
+        episodeTitle: "x",
+        state: "upcoming",
+        startsAt: Timestamp(0),
+        endedAt: Timestamp(0),
+        timeZone: "x",
+        posterURL: "x",
+        now: Timestamp(0)
+    )
+    static let showRoomBody = ShowRoomBody(
+        type: "x",
+        maxParticipants: 1,
+        maxHosts: 1,
+        maxAudience: ExplicitNull(wrappedValue: 1),
+        access: accessBody,
+        callSettings: callSettingsBody,
+        layout: layoutBody,
+        sound: roomSoundBody,
+        linger: 1,
+        program: programResource
+    )
+    static let seatBody = SeatBody(identity: "x", displayName: "x")
+    static let showBody = ShowBody(
+        name: "x",
+        title: "x",
+        description: "x",
+        poster: ExplicitNull(wrappedValue: "x"),
+        timeZone: "x",
+        schedule: ExplicitNull(wrappedValue: showScheduleResource),
+        opensBefore: 1,
+        startsByItself: true,
+        idleTimeout: 60,
+        recording: true,
+        outputs: [outputBody],
+        room: showRoomBody,
+        seats: [seatBody]
+    )
+    static let episodeBody = EpisodeBody(title: "x", plannedAt: ExplicitNull(wrappedValue: Timestamp(0)))
+
+    static let shows: [Sample] = [
+        Sample(showScheduleResource), Sample(showOutputResource), Sample(showRoomResource), Sample(seatResource),
+        Sample(episodeResource), Sample(showResource), Sample(showStatusResource), Sample(showRoomBody),
+        Sample(seatBody), Sample(showBody), Sample(episodeBody), Sample(ShowList(shows: [showResource])),
+        Sample(EpisodeList(episodes: [episodeResource])),
+    ]
+}
