@@ -90,9 +90,17 @@ public final class ShowDirectory: Sendable {
         observation.withLock { $0 = following }
     }
 
-    /// Ends episodes whose rooms did not come back; call it once, after the rooms are restored.
+    /// Goes on after a restart: ends episodes whose rooms did not come back, and records those that are live.
+    ///
+    /// Call it once, after the rooms are restored. The outputs go on by themselves.
     public func resume() {
         let now = date()
+        for show in shows where show.settings.isRecorded && show.current?.state == .live {
+            guard let room = show.current?.roomSID.flatMap({ try? stage.room($0) }), room.status == .inProgress else {
+                continue
+            }
+            startRecording(of: room)
+        }
         let lost = state.withLock { state in
             state.shows.values.compactMap { show in show.current?.roomSID.map { (show.name, $0) } }
         }.filter { (try? stage.summary(of: $0.1))?.status != .inProgress }
@@ -623,7 +631,10 @@ public final class ShowDirectory: Sendable {
                 stage.livestreamFailed(room: room.sid, error)
             }
         }
-        guard show.settings.isRecorded else { return }
+        if show.settings.isRecorded { startRecording(of: room) }
+    }
+
+    private func startRecording(of room: RoomView) {
         do {
             try effects.startRecording(room)
         } catch {
