@@ -50,6 +50,8 @@ public final class AudienceGate: Sendable {
         var order: UInt64
         /// The client's `PeerAddress.account`; nil if unknown or shared.
         var account: UInt64?
+        /// Whether its session id was presented after its admission.
+        var isProven = false
         /// The changes of the account since a time, in seconds since 1970.
         var changes = 0
         var since = 0.0
@@ -451,6 +453,15 @@ public final class AudienceGate: Sendable {
         let (admission, displaced) = state.withLock { state -> (ViewerAdmission, String?) in
             var devices = present(state.devices[room]?[ticket.number] ?? [:], in: room)
             var displaced: String?
+            // A player may ask for the playlist twice, and go on with the second answer only.
+            let account = PlaceClaim(of: player).account
+            if devices.count >= ticket.devices, let account,
+                let unused = devices.first(where: { sid, device in
+                    device.account == account && !device.isProven && state.connections[sid] == nil
+                })
+            {
+                devices[unused.key] = nil
+            }
             if devices.count >= ticket.devices {
                 let oldest = devices.min { $0.value.order < $1.value.order }
                 guard player.takesOver, let oldest, state.takeOvers.allowsRequest(from: ticket.id, now: now) else {
@@ -464,7 +475,7 @@ public final class AudienceGate: Sendable {
             switch admission {
             case .viewer(let sid), .uncounted(let sid):
                 state.lastNumber += 1
-                devices[sid] = Device(order: state.lastNumber, account: PlaceClaim(of: player).account)
+                devices[sid] = Device(order: state.lastNumber, account: account)
                 state.devices[room, default: [:]][ticket.number] = devices
                 return (admission, displaced)
             case .refused, .crowded, .denied:
@@ -501,6 +512,10 @@ public final class AudienceGate: Sendable {
                 if let refusal = ticket.refusal(at: now) { return refusal }
                 let devices = state.devices[room]?[number] ?? [:]
                 if var device = devices[sid] {
+                    if !device.isProven {
+                        device.isProven = true
+                        state.devices[room]?[number]?[sid] = device
+                    }
                     guard let account = claim?.account, account != device.account else { return nil }
                     if now - device.since > 60 { (device.changes, device.since) = (0, now) }
                     device.changes += device.account == nil ? 0 : 1
@@ -514,7 +529,7 @@ public final class AudienceGate: Sendable {
                 var left = present(devices, in: room)
                 guard left.count < ticket.devices else { return .ticketInUse }
                 state.lastNumber += 1
-                left[sid] = Device(order: state.lastNumber, account: claim.account)
+                left[sid] = Device(order: state.lastNumber, account: claim.account, isProven: true)
                 state.devices[room, default: [:]][number] = left
                 return nil
             case .passphrase(let number)?:

@@ -60,12 +60,15 @@ private final class GateFixture: Sendable {
     }
 
     /// Admits a player; the sid, or the reason of the refusal.
+    ///
+    /// - Parameter goesOn: Whether it asks for media with its new session id.
     @discardableResult
     func enter(
         _ ticket: String? = nil,
         passphrase: String? = nil,
         sid: String? = nil,
         takesOver: Bool = false,
+        goesOn: Bool = true,
         from address: String = "192.0.2.1",
         _ change: (inout PlayerRequest) -> Void = { _ in }
     ) -> Result<String, Refused> {
@@ -77,6 +80,10 @@ private final class GateFixture: Sendable {
         switch gate.admit(player, to: "show") {
         case .viewer(let sid), .uncounted(let sid):
             admitted.withLock { $0.append(sid) }
+            if goesOn, player.sid == nil, !player.isHead {
+                (player.sid, player.ticket, player.passphrase, player.takesOver) = (sid, nil, nil, false)
+                _ = gate.admit(player, to: "show")
+            }
             return .success(sid)
         case .denied(let refusal): return .failure(Refused(reason: refusal))
         case .refused, .crowded: return .failure(Refused(reason: nil))
@@ -268,6 +275,25 @@ struct AudienceGateTests {
         fixture.advance(120)
         #expect(!fixture.ledger.isPresent(sid: second, room: "show"))
         #expect(fixture.enter(text).sid != nil)
+    }
+
+    @Test("a player that asks for the playlist twice is one device, whichever answer it goes on with")
+    func askingTwice() async throws {
+        fixture.setAccess(AudienceAccess(rule: .token))
+        let ticket = try await fixture.makeTicket(devices: 1)
+        let text = fixture.gate.text(of: ticket)
+        let first = try #require(fixture.enter(text, goesOn: false).sid)
+        #expect(fixture.enter(text, goesOn: false, from: "192.0.2.9").refusal == .ticketInUse, "another client")
+        let second = try #require(fixture.enter(text, goesOn: false).sid)
+        #expect(fixture.gate.deviceCount(of: ticket) == 1)
+        #expect(fixture.enter(sid: second).sid == second)
+        #expect(fixture.enter(sid: first).refusal == .ticketInUse)
+        #expect(fixture.enter(text).refusal == .ticketInUse, "the second one watches")
+        fixture.advance(120)
+        let third = try #require(fixture.enter(text, goesOn: false).sid)
+        let slot = fixture.gate.connected(third, to: "show") {}
+        #expect(fixture.enter(text).refusal == .ticketInUse, "a connection is open")
+        #expect(slot != nil)
     }
 
     @Test("HEAD requests are no devices; whoever says that it fetches ahead is one")
