@@ -116,6 +116,7 @@ public struct ControlRoutes: Sendable {
             SessionRoutes(rooms: rooms, answers: answers),
             ModeRoutes(rooms: rooms, answers: answers),
             TrackRoutes(rooms: rooms),
+            DiagnosisRoutes(rooms: rooms),
             PinRoutes(rooms: rooms),
             LivestreamRoutes(rooms: rooms, answers: answers, livestreams: livestreams, hls: hls),
             InvitationRoutes(rooms: rooms),

@@ -13,6 +13,7 @@ public struct PageSite: Sendable {
     let verify: @Sendable (_ token: String) async -> PageUser?
     let audience: @Sendable (_ room: String) -> PageAudience?
     let mayKnow: @Sendable (_ room: String, _ sid: String?) -> Bool
+    let describe: @Sendable (_ room: String) -> PageDescription?
     let account: @Sendable (_ fields: HTTPFields, _ peer: String?) -> String?
     let clock: any MonotonicClock
     let warnings: [String]
@@ -35,6 +36,7 @@ public struct PageSite: Sendable {
     ///     peer's address; by default that address.
     ///   - verify: Returns the user of a token; nil if the token does not allow reading all rooms.
     ///   - audience: Returns the public audience of a room; nil if there is no such room.
+    ///   - describe: Returns what a link to the watch page of a room shows; nil for its name alone.
     ///   - mayKnow: Whether the viewer with a session id may know the audience of a private room; true for others.
     public init(
         chartLibrary: String = StaticFiles.chartLibrary,
@@ -43,6 +45,7 @@ public struct PageSite: Sendable {
         clock: any MonotonicClock = SystemClock(),
         logger: Logger = Logger(label: "footlight.pages"),
         account: @escaping @Sendable (_ fields: HTTPFields, _ peer: String?) -> String? = { $1 },
+        describe: @escaping @Sendable (_ room: String) -> PageDescription? = { _ in nil },
         verify: @escaping @Sendable (_ token: String) async -> PageUser?,
         audience: @escaping @Sendable (_ room: String) -> PageAudience?,
         mayKnow: @escaping @Sendable (_ room: String, _ sid: String?) -> Bool = { _, _ in true }
@@ -50,6 +53,7 @@ public struct PageSite: Sendable {
         self.verify = verify
         self.audience = audience
         self.mayKnow = mayKnow
+        self.describe = describe
         self.account = account
         self.warnings = warnings
         self.clock = clock
@@ -91,6 +95,38 @@ public struct PageUser: Sendable, Equatable {
     }
 }
 
+/// What a link to a watch page shows.
+public struct PageDescription: Sendable, Equatable {
+    /// The title.
+    public var title: String
+    /// The description; empty for none.
+    public var text: String
+    /// The absolute address of a picture; nil for none.
+    public var picture: String?
+
+    /// Creates a description.
+    public init(title: String, text: String, picture: String? = nil) {
+        self.title = title
+        self.text = text
+        self.picture = picture
+    }
+
+    fileprivate var tags: String {
+        var tags = [("og:type", "video.other"), ("og:title", title)]
+        if !text.isEmpty { tags.append(("og:description", text)) }
+        if let picture { tags.append(("og:image", picture)) }
+        return tags.map { "<meta property=\"\($0.0)\" content=\"\($0.1.escaped)\">" }.joined(separator: "\n")
+    }
+}
+
+extension String {
+    /// The text with the characters escaped that HTML interprets.
+    fileprivate var escaped: String {
+        replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+            .replacing("\"", with: "&quot;")
+    }
+}
+
 /// A request context that provides the peer's address, by which logins are counted.
 public struct PageContext: RequestContext {
     /// The storage that every context has.
@@ -117,25 +153,37 @@ public struct PageContext: RequestContext {
 extension PageSite {
     func addFiles(to router: Router<PageContext>) {
         router.get("dashboard") { request, _ in answer("dashboard.html", request) }
-        router.get("watch/:room") { request, _ in answer("watch.html", request) }
+        router.get("watch/:room") { request, context in watchPage(request, context.parameters.get("room") ?? "") }
         router.get("site/**") { request, context in
             answer(context.parameters.getCatchAll().joined(separator: "/"), request)
         }
         for path in ["dashboard", "watch/:room", "site/**"] as [RouterPath] {
             router.head(path) { request, context in
-                let name =
-                    switch request.uri.path.split(separator: "/").first {
-                    case "dashboard": "dashboard.html"
-                    case "watch": "watch.html"
-                    default: context.parameters.getCatchAll().joined(separator: "/")
-                    }
-                return answer(name, request)
+                switch request.uri.path.split(separator: "/").first {
+                case "dashboard": answer("dashboard.html", request)
+                case "watch": watchPage(request, context.parameters.get("room") ?? "")
+                default: answer(context.parameters.getCatchAll().joined(separator: "/"), request)
+                }
             }
         }
     }
 
+    /// Answers with the watch page, with what a link to it shows in the head (The Open Graph protocol).
+    private func watchPage(_ request: Request, _ room: String) -> Response {
+        guard let page = files["watch.html"], let description = describe(room) else {
+            return answer("watch.html", request)
+        }
+        let head = "<title>\(description.title.escaped) · Footlight</title>\n\(description.tags)"
+        let text = String(buffer: page.bytes).replacing("<title>Footlight</title>", with: head)
+        return answer(StaticFile(text.utf8, name: "watch.html"), request)
+    }
+
     private func answer(_ name: String, _ request: Request) -> Response {
         guard let file = files[name] else { return PageResponse.text(.notFound) }
+        return answer(file, request)
+    }
+
+    private func answer(_ file: StaticFile, _ request: Request) -> Response {
         // Revalidated on each use, so that an update of the gateway updates the pages.
         var headers: HTTPFields = [.eTag: file.tag, .cacheControl: "no-cache"]
         if request.headers[.ifNoneMatch] == file.tag { return Response(status: .notModified, headers: headers) }

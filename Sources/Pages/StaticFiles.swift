@@ -46,6 +46,7 @@ public struct StaticFiles: Sendable {
 
         ("shared/element.js", PackageResources.element_js),
         ("shared/format.js", PackageResources.format_js),
+        ("shared/texts.js", PackageResources.texts_js),
 
         ("dashboard/api.js", PackageResources.api_js),
         ("dashboard/dashboard.js", PackageResources.dashboard_js),
@@ -72,6 +73,7 @@ public struct StaticFiles: Sendable {
         ("dashboard/viewers-chart.js", PackageResources.viewers_chart_js),
 
         ("watch/admission.js", PackageResources.admission_js),
+        ("watch/announcement.js", PackageResources.announcement_js),
         ("watch/beacon.js", PackageResources.beacon_js),
         ("watch/controls.js", PackageResources.controls_js),
         ("watch/device.js", PackageResources.device_js),

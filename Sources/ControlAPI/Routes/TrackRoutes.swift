@@ -33,7 +33,8 @@ struct TrackRoutes: FeatureRoutes {
                 room: target.room.sid,
                 participant: target.participant.sid,
                 name: target.name,
-                isEnabled: body.enabled
+                isEnabled: body.enabled,
+                by: call.claims.isSelf(target.participant, in: target.room) ? nil : call.claims.identity
             )
             await rooms.save(target.room)
             return try APIResponse.json(TrackResource(track))

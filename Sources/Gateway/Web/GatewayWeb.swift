@@ -12,6 +12,7 @@ import Pages
 import RTMP
 import Persistence
 import ServiceLifecycle
+import Shows
 import Stage
 import Viewership
 import Webhooks
@@ -285,7 +286,11 @@ struct GatewayWeb: Sendable {
             usesDeviceIDs: configuration.usesDeviceIDs,
             warnings: configuration.warnings,
             logger: logger,
-            account: pipeline.proxies.account
+            account: pipeline.proxies.account,
+            describe: { name in
+                guard let status = try? pipeline.shows.status(of: name) else { return nil }
+                return PageDescription(title: status.title, text: status.description)
+            }
         ) { token in
             guard let claims = try? await pipeline.tokens.verify(token) else { return nil }
             switch claims.role {

@@ -387,16 +387,18 @@ extension RoomDirectory {
 
     /// Mutes or unmutes a published track of a host.
     ///
+    /// - Parameter actor: Who does it, if not the host; for its diagnosis.
     /// - Throws: 53106, 53204, 3066 unless a host, 53300 (404) when the track is not published.
     public func setTrack(
         room: String,
         participant: String,
         name: TrackName,
-        isEnabled: Bool
+        isEnabled: Bool,
+        by actor: String? = nil
     ) throws(StageError) -> Track {
         try change { (state, now) throws(StageError) in
             try state.change(room) { (room) throws(StageError) in
-                try room.setTrack(name, of: participant, isEnabled: isEnabled, at: now)
+                try room.setTrack(name, of: participant, isEnabled: isEnabled, by: actor, at: now)
             }
         }
     }
@@ -420,6 +422,20 @@ extension RoomDirectory {
     public func report(room: String, _ report: MixerReport) throws(StageError) {
         try change { (state, now) throws(StageError) in
             try state.change(room) { (room) throws(StageError) in room.report(report, at: now) }
+        }
+    }
+
+    /// Returns why hosts of a room are not heard or seen, and what its load means.
+    ///
+    /// - Parameters:
+    ///   - room: Unique name or sid.
+    ///   - cores: The processor cores of the machine.
+    /// - Throws: 53106.
+    public func diagnosis(room: String, cores: Int) throws(StageError) -> RoomDiagnosis {
+        try state.withLock { (state) throws(StageError) in
+            let room = try state.room(room)
+            guard room.status == .inProgress else { throw .roomNotFound }
+            return room.diagnosis(cores: cores, at: clock.now)
         }
     }
 

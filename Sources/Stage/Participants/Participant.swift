@@ -40,6 +40,8 @@ struct Participant: Sendable {
     var mediaFault: (error: StageError, at: Double)?
     /// The end of the host's quarantine; nil without one.
     var quarantinedUntil: Double?
+    /// What the diagnosis of the host needs to remember.
+    var symptoms = HostSymptoms()
     /// The decode states of the tracks in the mixer reports.
     var decoding: [TrackName: TrackDecodeState] = [:]
     /// The gate of ingest; all copies of the participant share it.

@@ -856,16 +856,19 @@ extension Room {
     /// Events: `track.disabled` or `track.enabled`, and `layout.changed` when a tile changes; none when nothing
     /// changes.
     ///
+    /// - Parameter actor: Who does it, if not the host.
     /// - Throws: 53106, 53204, 3066 unless a host, 53300 for an unpublished track.
     mutating func setTrack(
         _ name: TrackName,
         of reference: String,
         isEnabled: Bool,
+        by actor: String? = nil,
         at now: Double
     ) throws(StageError) -> Track {
         let index = try publisher(reference)
         guard let track = participants[index].tracks[name] else { throw .trackNotFound }
         if track.isEnabled != isEnabled {
+            updateSilently(at: index) { $0.symptoms.switchedOffBy[name] = isEnabled ? nil : actor }
             updateSilently(at: index) { $0.setPreference(.published(isEnabled: isEnabled), for: name) }
             enable(track, isEnabled, at: index, now: now)
         }
@@ -900,6 +903,7 @@ extension Room {
         let before = revision
         for entry in report.entries {
             guard let index = index(of: entry.participantSID), participants[index].isHost else { continue }
+            updateSilently(at: index) { $0.symptoms.update(entry, before: $0.sync, at: now) }
             if let sync = entry.sync {
                 updateSilently(at: index) { ($0.sync, $0.screenSync) = (sync, entry.screenSync) }
             }

@@ -99,7 +99,23 @@ extension ModelSamples {
     )
     static let episodeBody = EpisodeBody(title: "x", plannedAt: ExplicitNull(wrappedValue: Timestamp(0)))
 
+    static let findingResource = FindingResource(cause: "none", message: "x", advice: "x", by: "x")
+    static let hostDiagnosisResource = HostDiagnosisResource(
+        participantSID: "x",
+        identity: "x",
+        sound: findingResource,
+        picture: findingResource
+    )
+    static let programDiagnosisResource = ProgramDiagnosisResource(
+        level: 0,
+        message: "x",
+        advice: "x",
+        processorPercent: 1
+    )
+
     static let shows: [Sample] = [
+        Sample(findingResource), Sample(hostDiagnosisResource), Sample(programDiagnosisResource),
+        Sample(RoomDiagnosisResource(program: programDiagnosisResource, hosts: [hostDiagnosisResource])),
         Sample(showScheduleResource), Sample(showOutputResource), Sample(showRoomResource), Sample(seatResource),
         Sample(episodeResource), Sample(showResource), Sample(showStatusResource), Sample(showRoomBody),
         Sample(seatBody), Sample(showBody), Sample(episodeBody), Sample(ShowList(shows: [showResource])),

@@ -2,7 +2,9 @@
 
 import { count } from '../shared/format.js';
 import { setText } from '../shared/element.js';
+import { language, t } from '../shared/texts.js';
 import { Admission, AdmissionForm } from './admission.js';
+import { Announcement } from './announcement.js';
 import { Beacon } from './beacon.js';
 import { Controls } from './controls.js';
 import { deviceID } from './device.js';
@@ -17,8 +19,7 @@ const isEmbedded = query.get('embed') === '1';
 const find = (id) => document.getElementById(id);
 
 document.documentElement.classList.toggle('embedded', isEmbedded);
-document.title = `${room} · Footlight`;
-setText(find('room'), room);
+document.documentElement.lang = language;
 
 const video = find('video');
 const clock = new ServerClock();
@@ -32,7 +33,9 @@ const controls = new Controls({ stage: find('stage'), video, program });
 
 const beaconStates = { starting: 's', playing: 'p', paused: 'a', stalled: 'r', failed: 'f', waiting: 'e' };
 let beacon = null;
-let exists = true;
+const announcement = new Announcement(room, {
+  title: find('room'), description: find('description'), starts: find('starts'), poster: find('poster'),
+});
 
 const latency = () => {
   const moment = program.player?.programTime ?? null;
@@ -40,19 +43,12 @@ const latency = () => {
 };
 
 function tell() {
-  const messages = {
-    waiting: exists ? 'The program has not started yet. Playback begins automatically.' : 'There is no such room.',
-    starting: 'Connecting…',
-    stalled: 'Waiting for the network…',
-    failed: 'The connection was lost. Trying again…',
-    full: 'The room is full. Playback begins as soon as there is capacity.',
-    unplayable: 'This browser cannot play the program.',
-  };
-  const message = messages[program.state] ?? '';
+  const message = program.state === 'waiting' ? announcement.message
+    : ['starting', 'stalled', 'failed', 'full', 'unplayable'].includes(program.state) ? t(`watch.${program.state}`) : '';
   setText(find('message'), message);
   // The form says why a viewer is not admitted.
   find('cover').hidden = message === '' && program.state !== 'denied';
-  find('cover').dataset.state = exists ? program.state : 'none';
+  find('cover').dataset.state = announcement.isMissing ? 'none' : program.state;
   const isLive = ['playing', 'paused', 'stalled', 'starting'].includes(program.state);
   find('live').hidden = !isLive;
 }
@@ -75,15 +71,18 @@ program.addEventListener('state', () => {
   if (state) beacon?.changed(state);
 });
 
+function watching(viewers) {
+  return viewers === 1 ? t('watch.watchingOne') : t('watch.watching', { count: count(viewers) });
+}
+
 function showFigures() {
   const delay = latency();
   const isPlaying = program.state === 'playing';
-  setText(find('latency'), isPlaying && delay !== null ? `${(delay / 1000).toFixed(1)} s behind` : '');
+  setText(find('latency'), isPlaying && delay !== null ? t('watch.behind', { seconds: (delay / 1000).toFixed(1) }) : '');
   const { videoWidth, videoHeight } = video;
   const name = nameOf(program.variant);
   const size = videoWidth ? `${videoWidth}×${videoHeight}` : '';
   setText(find('quality'), isPlaying ? [size || name, bits(program.variant)].filter(Boolean).join(' · ') : '');
-  setText(find('buffer'), isPlaying && program.player ? `${program.player.buffered.toFixed(1)} s ahead` : '');
 }
 
 function bits(variant) {
@@ -108,12 +107,11 @@ async function followAudience() {
       const answer = await fetch(`/watch/${encodeURIComponent(room)}/status${session}`, {
         signal: AbortSignal.timeout(5000),
       });
-      exists = answer.status !== 404;
       if (answer.ok) {
         const { viewers, now } = await answer.json();
         clock.note(sent, Date.now(), now);
         if (viewers === undefined && program.state === 'waiting') await askForAdmission();
-        setText(find('audience'), viewers === undefined ? '' : viewers === 1 ? '1 watching' : `${count(viewers)} watching`);
+        setText(find('audience'), viewers ? watching(viewers) : '');
       }
       tell();
     } catch {
@@ -126,6 +124,9 @@ async function followAudience() {
 
 addEventListener('pagehide', () => beacon?.leave());
 setInterval(showFigures, 500);
+// The countdown goes on while there is nothing to play.
+setInterval(() => program.state === 'waiting' && tell(), 500);
+announcement.addEventListener('change', tell);
 tell();
 followAudience();
 // What a test or a curious viewer may look at.

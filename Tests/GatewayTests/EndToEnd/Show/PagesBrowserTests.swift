@@ -56,7 +56,7 @@ struct PagesBrowserTests {
         #expect(!browser.requests.contains { $0.contains("did=") })
         // The displayed figures.
         let says = "[...document.querySelectorAll('#latency, #quality')].map((line) => line.textContent).join(' | ')"
-        let isShown = "/^\\d+\\.\\d s behind \\| 1280×720 · \\d+\\.\\d Mb\\/s$/.test(\(says))"
+        let isShown = "/^\\d+\\.\\d s behind live \\| 1280×720 · \\d+\\.\\d Mb\\/s$/.test(\(says))"
         let shows = try await browser.waits(for: isShown, within: .seconds(3))
         let words = try await browser.evaluate(says).text
         #expect(shows, "\(words)")
