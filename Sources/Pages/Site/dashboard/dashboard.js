@@ -3,8 +3,10 @@
 import { h, setText, show } from '../shared/element.js';
 import { ask, onLoggedOut } from './api.js';
 import { loginView } from './login-view.js';
+import { newShowView } from './new-show-view.js';
 import { overviewView } from './overview-view.js';
 import { roomView } from './room-view.js';
+import { showView } from './show-view.js';
 import { applyTheme, themeSwitch } from './theme-switch.js';
 
 const find = (id) => document.getElementById(id);
@@ -30,9 +32,16 @@ function present(next, title) {
 
 function route() {
   if (!user) return;
-  const [, kind, name] = location.hash.split('/');
+  const [, kind, name, tab] = location.hash.split('/');
   const options = { mayCommand: user.may_command, onHealth: showHealth };
-  if (kind === 'room' && name) {
+  if (kind === 'show' && name) {
+    const show = decodeURIComponent(name);
+    present(showView(show, { ...options, tab }), `${show} · Footlight`);
+    return;
+  }
+  if (kind === 'new' && user.may_command) {
+    present(newShowView(), 'New show · Footlight');
+  } else if (kind === 'room' && name) {
     const room = decodeURIComponent(name);
     present(roomView(room, options), `${room} · Footlight`);
   } else {

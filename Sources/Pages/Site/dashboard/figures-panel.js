@@ -20,7 +20,7 @@ export function figuresPanel(room) {
   const coverage = h('span', { class: 'badge', hidden: true });
   const bar = protocolBar();
   const peak = figure('Peak', 'Peak of concurrent viewers in this broadcast');
-  const ama = figure('AMA', 'Average minute audience: watch time divided by the duration of the broadcast');
+  const ama = figure('On average', 'Watch time divided by the duration of the broadcast (average minute audience)');
   const joins = figure('Joins', 'Sessions that started to play; a return within half a minute is the same session');
   const uniques = figure('Unique viewers', 'Counted by token, device or else session: an upper bound');
   const watched = figure('Watched', 'Total watch time of all viewers');

@@ -1,4 +1,4 @@
-// The hosts on stage: tracks, audio level and A/V sync.
+// The hosts on stage: whether each is heard and seen, and why not; its switches, its level, and its gain.
 
 import { h, icon, keyed, setText, show } from '../shared/element.js';
 import { ask, roomPath } from './api.js';
@@ -32,6 +32,12 @@ export function hostsPanel(room, { mayCommand }) {
       keyed(list, hosts, ({ sid }) => sid, (host) => hostRow(room, host, mayCommand),
         (row, host) => row.update(host));
     },
+    /** Shows what keeps each host from being heard or seen. */
+    diagnose(findings) {
+      for (const row of list.children) {
+        row.diagnose(findings.find(({ participant_sid: sid }) => sid === row.dataset.key));
+      }
+    },
   };
 }
 
@@ -45,16 +51,44 @@ function hostRow(room, { sid }, mayCommand) {
   const level = h('div', { class: 'level', role: 'meter', 'aria-label': 'Audio level', 'aria-valuemin': quietest,
     'aria-valuemax': 0 }, meter);
   const decibels = h('span', { class: 'soft decibels' });
+  const finding = h('ul', { class: 'findings', 'aria-live': 'polite' });
   const sync = h('p', { class: 'soft sync' });
+  const details = h('details', { class: 'more', hidden: true }, h('summary', {}, 'Timing, for engineers'), sync);
   const discarded = h('p', { class: 'soft discarded', hidden: true });
   let host = null;
   const switches = tracks.map((track) => trackSwitch(track, mayCommand, async (isOn, button) => {
     const path = roomPath(room, `/participants/${encodeURIComponent(sid)}/tracks/${track.name}`);
     await perform(button, () => ask('PATCH', path, { enabled: isOn }));
   }));
+  const path = (rest = '') => roomPath(room, `/participants/${encodeURIComponent(sid)}${rest}`);
+  const pinning = h('button', { class: 'button small', type: 'button', on: {
+    click: () => perform(pinning, () => (host.pin ? ask('DELETE', path('/pin')) : ask('PUT', path('/pin'), {}))),
+  } }, 'Pin');
+  const removal = h('button', { class: 'button small', type: 'button', on: {
+    click: () => {
+      const question = `Remove ${host.display_name || host.identity} from this show? The encoder is disconnected.`;
+      if (confirm(question)) perform(removal, () => ask('DELETE', path()));
+    },
+  } }, 'Remove');
+  const gain = h('input', { type: 'range', min: -60, max: 12, step: 1, class: 'gain', on: {
+    input: () => setText(gainText, gainWords(Number(gain.value))),
+    change: () => perform(gain, () => ask('PUT', path('/sound'), { gain_db: Number(gain.value) })),
+  } });
+  const gainText = h('span', { class: 'soft decibels' });
+  const actions = h('div', { class: 'host-actions' },
+    h('label', { class: 'gain-label' }, h('span', { class: 'soft' }, 'Gain'), gain, gainText), pinning, removal);
   const row = h('li', { class: 'host' },
-    h('div', { class: 'host-head' }, name, identity, crown, pin, h('span', { class: 'spacer' }), state),
-    h('div', { class: 'host-tracks' }, ...switches.map(({ element }) => element), level, decibels), discarded, sync);
+    h('div', { class: 'host-head' }, name, identity, crown, pin, h('span', { class: 'spacer' }), state), finding,
+    h('div', { class: 'host-tracks' }, ...switches.map(({ element }) => element), level, decibels),
+    mayCommand ? actions : null, discarded, details);
+  row.diagnose = (found) => {
+    // "Backstage" is true of everyone, and stands at the head of the page.
+    const causes = [found?.sound, found?.picture].filter((one) => one && !['none', 'backstage'].includes(one.cause));
+    const apart = causes.filter(({ message }, place) => causes.findIndex((one) => one.message === message) === place);
+    keyed(finding, apart, ({ message }) => message, ({ message, advice }) => h('li', {},
+      h('strong', {}, message), advice ? h('span', { class: 'soft' }, ` ${advice}.`) : null), () => undefined);
+    row.dataset.cause = apart[0]?.cause ?? '';
+  };
   row.update = (next) => {
     host = next;
     setText(name, host.display_name || host.identity);
@@ -71,11 +105,22 @@ function hostRow(room, { sid }, mayCommand) {
     level.setAttribute('aria-valuenow', Math.round(loud));
     setText(decibels, host.audio_level === null || loud <= quietest ? 'silent' : `${Math.round(loud)} dB`);
     setText(sync, timing(host));
+    show(details, Boolean(host.sync));
+    setText(pinning, host.pin ? 'Unpin' : 'Pin');
+    if (document.activeElement !== gain && !gain.disabled) {
+      gain.value = host.sound?.gain_db ?? 0;
+      setText(gainText, gainWords(Number(gain.value)));
+    }
     const unpublished = host.discarded ?? [];
     show(discarded, unpublished.length > 0);
     setText(discarded, `Its encoder sends ${unpublished.join(' and ')}, which its client has not published.`);
   };
   return row;
+}
+
+/** A gain in words: all the way down is off. */
+function gainWords(decibels) {
+  return decibels <= quietest ? 'off' : `${decibels > 0 ? '+' : ''}${decibels} dB`;
 }
 
 function trackSwitch({ name, icon: symbol, label }, mayCommand, change) {

@@ -1,4 +1,4 @@
-// All rooms on air at a glance.
+// All shows, and all rooms on air at a glance.
 
 import { h, keyed, setText, show } from '../shared/element.js';
 import { clock, count, short } from '../shared/format.js';
@@ -9,24 +9,27 @@ import { historyPanel } from './history-panel.js';
 import { livePicture } from './live-picture.js';
 import { poll } from './poll.js';
 import { protocolBar } from './protocol-bar.js';
+import { showsPanel } from './shows-panel.js';
 import { TotalsStream } from './totals-stream.js';
 
 const tones = { connected: 'good', connecting: 'warn', interrupted: 'warn', failed: 'bad', stopped: '' };
 
 /** The view of all open rooms; `onHealth` is called with whether the gateway responds. */
-export function overviewView({ onHealth }) {
+export function overviewView({ mayCommand, onHealth }) {
   const total = h('strong', { class: 'now' }, '–');
   const badge = h('span', { class: 'badge' });
   const peak = h('span', { class: 'soft' });
   const bar = protocolBar();
   const grid = h('ul', { class: 'rooms' });
   const empty = h('p', { class: 'empty soft', hidden: true },
-    'No room is open. Create one with POST /v1/rooms; it appears here automatically.');
+    'No room is open. Open an episode of a show, and its room appears here.');
   const summary = h('section', { class: 'card total', 'aria-labelledby': 'total-title' },
     h('div', {}, h('div', { class: 'card-head' }, h('h2', { id: 'total-title' }, 'Watching now'), badge), total, peak),
     bar.element);
   const history = historyPanel(null);
-  const element = h('div', { class: 'overview' }, summary, grid, empty, history.element, downloads(null));
+  const shows = showsPanel({ mayCommand });
+  const element = h('div', { class: 'overview' }, h('h1', { class: 'unseen' }, 'Shows and rooms'), shows.element, summary,
+    grid, empty, history.element, downloads(null));
 
   let rooms = [];
   let figures = new Map();
@@ -69,6 +72,7 @@ export function overviewView({ onHealth }) {
       stream.close();
       for (const stop of stops) stop();
       history.close();
+      shows.close();
       for (const card of grid.children) card.picture.close();
     },
   };
@@ -99,8 +103,9 @@ function roomCard({ unique_name: name }) {
         bar.element, story)));
   card.picture = picture;
   card.update = (room, figures) => {
-    air.className = `badge ${isLive(room) ? 'live' : ''}`;
-    setText(air, isLive(room) ? 'On air' : room.backstage ? 'Backstage' : 'Off air');
+    const isOnAir = isLive(room) && !room.backstage;
+    air.className = `badge ${isOnAir ? 'live' : room.backstage ? 'warn' : ''}`;
+    setText(air, isOnAir ? 'On air' : room.backstage ? 'Backstage' : 'Off air');
     setText(hosts, room.counts.hosts === 1 ? '1 host' : `${room.counts.hosts} hosts`);
     show(load, (room.degradation?.level ?? 0) > 0);
     setText(load, `load ${room.degradation?.level ?? 0}`);

@@ -1,0 +1,87 @@
+// A new show in one form: title, kind, time, hosts.
+
+import { h, icon } from '../shared/element.js';
+import { ask } from './api.js';
+import { perform } from './toast.js';
+
+const kinds = [
+  ['interview', 'Interview: two hosts side by side'], ['panel', 'Panel: the speaker is large'],
+  ['webinar', 'Webinar: a host beside slides'], ['one_host', 'One host'], ['music', 'Music: natural loudness'],
+];
+
+/** The view of the form. */
+export function newShowView() {
+  const input = (name, label, properties = {}, hint = null) => {
+    const field = h('input', { class: 'field', name, autocomplete: 'off', ...properties });
+    return { field, element: h('label', { class: 'choice' }, h('span', {}, label), field,
+      hint ? h('span', { class: 'soft hint' }, hint) : null) };
+  };
+  const title = input('title', 'Title', { required: true, maxlength: 200 });
+  const name = input('name', 'Name in addresses', { required: true, pattern: '[A-Za-z0-9_\\-]{1,64}' },
+    'Letters, digits, - and _; it cannot be changed later.');
+  let isOwnName = false;
+  title.field.addEventListener('input', () => {
+    if (!isOwnName) name.field.value = nameOf(title.field.value);
+  });
+  name.field.addEventListener('input', () => { isOwnName = name.field.value !== ''; });
+  const kind = h('select', { class: 'pick', name: 'kind' }, ...kinds.map(([value, text]) => h('option', { value }, text)));
+  const time = input('time', 'First episode', { type: 'datetime-local' }, 'Leave it empty to begin by hand.');
+  const weekly = h('input', { type: 'checkbox', name: 'weekly' });
+  const hosts = h('textarea', { class: 'field', name: 'hosts', rows: 4, spellcheck: 'false',
+    placeholder: 'Ann Lee\nBo Diaz' });
+  const recording = h('input', { type: 'checkbox', name: 'recording' });
+  const button = h('button', { class: 'button main', type: 'submit' }, 'Create show');
+  const form = h('form', { class: 'card new-show', 'aria-labelledby': 'new-title', on: { submit: (event) => {
+    event.preventDefault();
+    perform(button, create);
+  } } },
+  h('div', { class: 'room-head' },
+    h('a', { class: 'button plain', href: '#/', 'aria-label': 'All shows' }, icon('back')),
+    h('h1', { id: 'new-title' }, 'New show')),
+  title.element, name.element,
+  h('label', { class: 'choice' }, h('span', {}, 'Kind'), kind),
+  time.element,
+  h('label', { class: 'switch' }, weekly, 'Every week at this time'),
+  h('label', { class: 'choice' }, h('span', {}, 'Hosts, one in each line'), hosts,
+    h('span', { class: 'soft hint' }, 'Each gets a seat with a stream key that stays the same in every episode.')),
+  h('label', { class: 'switch' }, recording, 'Record what is live'),
+  h('div', { class: 'buttons' }, button));
+
+  async function create() {
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const body = {
+      name: name.field.value, title: title.field.value, time_zone: zone, recording: recording.checked,
+      seats: seatsOf(hosts.value),
+    };
+    const start = time.field.value ? new Date(time.field.value) : null;
+    if (start && weekly.checked) {
+      const weekday = start.toLocaleDateString('en', { weekday: 'long' }).toLowerCase();
+      body.schedule = { weekdays: [weekday], time: time.field.value.slice(11, 16) };
+    }
+    const made = await ask('POST', `/v1/shows?template=${kind.value}`, body);
+    const isPlanned = made.next?.planned_at && start && Date.parse(made.next.planned_at) === start.getTime();
+    if (!isPlanned) {
+      const episode = start ? { planned_at: start.toISOString() } : {};
+      await ask('POST', `/v1/shows/${encodeURIComponent(made.name)}/episodes`, episode);
+    }
+    location.hash = `#/show/${encodeURIComponent(made.name)}`;
+  }
+  return { element: form, close: () => undefined };
+}
+
+/** A name for addresses that is made of a title. */
+export function nameOf(title) {
+  return title.normalize('NFD').replaceAll(/[̀-ͯ]/g, '').toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '').slice(0, 64);
+}
+
+/** The seats of the lines of a text, each with an identity of its own. */
+export function seatsOf(text) {
+  const taken = new Set();
+  return text.split('\n').map((line) => line.trim()).filter(Boolean).map((line, place) => {
+    let identity = nameOf(line) || `host-${place + 1}`;
+    while (taken.has(identity)) identity = `${identity.slice(0, 60)}-${place + 1}`;
+    taken.add(identity);
+    return { identity, display_name: line };
+  });
+}

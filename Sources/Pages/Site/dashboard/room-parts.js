@@ -1,0 +1,86 @@
+// The panels of a room, and what keeps them up to date; the room's page and the show's page arrange them.
+
+import { APIError, ask, roomPath } from './api.js';
+import { downloads } from './downloads.js';
+import { figuresPanel } from './figures-panel.js';
+import { historyPanel } from './history-panel.js';
+import { hostsPanel } from './hosts-panel.js';
+import { layoutPanel } from './layout-panel.js';
+import { livePicture } from './live-picture.js';
+import { outputsPanel } from './outputs-panel.js';
+import { overlaysPanel } from './overlays-panel.js';
+import { poll } from './poll.js';
+import { RoomStream } from './room-stream.js';
+import { withParticipants } from './room-state.js';
+
+/**
+ * Makes the panels of a room by its name.
+ *
+ * @param onState Called with each state of the room.
+ * @param onMissing Called when there is no such room.
+ * @param onDiagnosis Called with what keeps hosts from being heard and seen.
+ */
+export function roomParts(name, { mayCommand, onHealth, onState, onMissing, onDiagnosis = () => undefined }) {
+  const picture = livePicture(name, { width: 1280, seconds: 2 });
+  const figures = figuresPanel(name);
+  const history = historyPanel(name);
+  const hosts = hostsPanel(name, { mayCommand });
+  const outputs = outputsPanel(name, { mayCommand });
+  const layout = layoutPanel(name, { mayCommand });
+  const overlays = overlaysPanel(name, { mayCommand });
+
+  const showFigures = (viewership) => {
+    figures.update(viewership);
+    history.update(viewership);
+  };
+  const stream = new RoomStream(name, {
+    onState(state) {
+      const { room, hls } = state;
+      if (room) {
+        const isLive = hls?.state === 'HLS_PLAYABLE';
+        figures.setBegin(isLive && hls.started_at ? Date.parse(hls.started_at) : null);
+      }
+      hosts.update(state.participants);
+      outputs.update(state);
+      layout.update(state.layout);
+      overlays.update(state.layout);
+      if (state.viewership) showFigures(state.viewership);
+      onState(state);
+    },
+    onHealth,
+  });
+  const stops = [
+    // No event reports levels and sync, so they are polled.
+    poll(1, async () => {
+      const { participants } = await ask('GET', roomPath(name, '/participants?mode=SEND_AND_RECV&page_size=50'));
+      if (stream.state.room) stream.update((state) => withParticipants(state, participants));
+    }),
+    poll(2, async () => {
+      try {
+        showFigures(await ask('GET', roomPath(name, '/viewership')));
+      } catch (error) {
+        if (error instanceof APIError && error.status === 404) onMissing();
+        throw error;
+      }
+    }),
+    poll(3, async () => {
+      const diagnosis = await ask('GET', roomPath(name, '/diagnosis'));
+      hosts.diagnose(diagnosis.hosts);
+      onDiagnosis(diagnosis);
+    }),
+    // Bytes sent, which no event tells either.
+    poll(5, async () => {
+      const { livestream } = await ask('GET', roomPath(name, '/egress'));
+      if (stream.state.room) stream.update((state) => ({ ...state, livestream }));
+    }),
+  ];
+  return {
+    picture, figures, history, hosts, outputs, layout, overlays, downloads: downloads(name),
+    restyle: history.restyle,
+    close() {
+      stream.close();
+      for (const stop of stops) stop();
+      for (const part of [picture, figures, history, layout]) part.close();
+    },
+  };
+}

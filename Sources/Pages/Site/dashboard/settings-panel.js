@@ -1,0 +1,191 @@
+// The settings of a show: its texts and times, its hosts' seats with their keys, and its saved outputs.
+
+import { h, keyed, setText, show as setShown } from '../shared/element.js';
+import { ask } from './api.js';
+import { perform, toast } from './toast.js';
+
+const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
+
+/** A form for a show's texts and times, and one for its outputs (`outputs`). */
+export function settingsPanel({ base, mayCommand }) {
+  const disabled = !mayCommand;
+  const field = (label, input, hint) => h('label', { class: 'choice' }, h('span', { class: 'soft' }, label), input,
+    hint ? h('span', { class: 'soft hint' }, hint) : null);
+  const title = h('input', { class: 'field', maxlength: 200, disabled });
+  const description = h('textarea', { class: 'field', rows: 4, maxlength: 4000, disabled });
+  const days = weekdays.map((day) => ({ day, input: h('input', { type: 'checkbox', disabled }) }));
+  const time = h('input', { class: 'field', type: 'time', disabled });
+  const zone = h('input', { class: 'field', disabled, spellcheck: 'false' });
+  const opens = h('input', { class: 'field', type: 'number', min: 0, max: 10_080, disabled });
+  const idle = h('input', { class: 'field', type: 'number', min: 1, max: 10_080, disabled });
+  const starts = h('input', { type: 'checkbox', disabled });
+  const records = h('input', { type: 'checkbox', disabled });
+  const save = h('button', { class: 'button main', type: 'submit' }, 'Save');
+  const removal = h('button', { class: 'button', type: 'button', on: { click: () => {
+    if (!confirm('Delete this show with its seats and keys? Recordings and figures of its episodes stay.')) return;
+    perform(removal, async () => {
+      await ask('DELETE', base);
+      location.hash = '#/';
+    });
+  } } }, 'Delete show');
+  const copy = h('button', { class: 'button', type: 'button', on: { click: () => {
+    const name = prompt('Name of the copy, in addresses:');
+    if (!name) return;
+    perform(copy, async () => {
+      const made = await ask('POST', `${base}/copy`, { name });
+      location.hash = `#/show/${encodeURIComponent(made.name)}/settings`;
+    });
+  } } }, 'Copy show');
+  let isDirty = false;
+  const form = h('form', { class: 'settings', on: {
+    input: () => { isDirty = true; },
+    submit: (event) => {
+      event.preventDefault();
+      perform(save, async () => {
+        const chosen = days.filter(({ input }) => input.checked).map(({ day }) => day);
+        await ask('PATCH', base, {
+          title: title.value, description: description.value, time_zone: zone.value,
+          schedule: chosen.length > 0 && time.value ? { weekdays: chosen, time: time.value } : null,
+          opens_before: Number(opens.value) * 60, idle_timeout: Number(idle.value) * 60,
+          starts_by_itself: starts.checked, recording: records.checked,
+        });
+        isDirty = false;
+      }, 'Saved');
+    },
+  } },
+  field('Title', title), field('Description', description),
+  h('fieldset', { class: 'days' }, h('legend', { class: 'soft' }, 'Takes place every'),
+    ...days.map(({ day, input }) => h('label', { class: 'switch' }, input, day[0].toUpperCase() + day.slice(1)))),
+  h('div', { class: 'choices' }, field('At', time), field('Time zone', zone),
+    field('Opens for hosts, minutes before', opens), field('Ends after minutes without hosts', idle)),
+  h('div', { class: 'switches' }, h('label', { class: 'switch' }, starts, 'Goes live by itself at the planned time'),
+    h('label', { class: 'switch' }, records, 'Record what is live')),
+  mayCommand ? h('div', { class: 'buttons' }, save, copy, removal) : null);
+  const element = h('section', { class: 'card', 'aria-labelledby': 'settings-title' },
+    h('div', { class: 'card-head' }, h('h2', { id: 'settings-title' }, 'Show')), form);
+  const outputs = outputsForm({ base, mayCommand });
+
+  return {
+    element,
+    outputs: outputs.element,
+    update(show) {
+      outputs.update(show);
+      // What is being written stays.
+      if (isDirty || form.contains(document.activeElement)) return;
+      title.value = show.title;
+      description.value = show.description;
+      zone.value = show.time_zone;
+      time.value = show.schedule?.time ?? '';
+      for (const { day, input } of days) input.checked = show.schedule?.weekdays.includes(day) ?? false;
+      opens.value = Math.round(show.opens_before / 60);
+      idle.value = Math.round(show.idle_timeout / 60);
+      starts.checked = show.starts_by_itself;
+      records.checked = show.recording;
+    },
+  };
+}
+
+/** The outputs that start whenever an episode goes live. */
+function outputsForm({ base, mayCommand }) {
+  const list = h('ul', { class: 'outputs' });
+  const empty = h('p', { class: 'soft' }, 'None: the program goes to viewers of this gateway only.');
+  const input = (label, properties) => {
+    const field = h('input', { class: 'field', required: true, spellcheck: 'false', ...properties });
+    return { field, element: h('label', { class: 'choice' }, h('span', { class: 'soft' }, label), field) };
+  };
+  const name = input('Name', { pattern: '[A-Za-z0-9_\\-]{1,64}', autocomplete: 'off' });
+  const url = input('Address', { type: 'url', placeholder: 'rtmp://', autocomplete: 'off' });
+  const key = input('Stream key', { type: 'password', autocomplete: 'new-password' });
+  const save = h('button', { class: 'button', type: 'submit' }, 'Save output');
+  const clear = h('button', { class: 'button', type: 'button', hidden: true, on: { click: () => {
+    if (confirm('Forget all saved outputs of this show?')) perform(clear, () => ask('PATCH', base, { outputs: [] }), 'Forgotten');
+  } } }, 'Forget all');
+  const form = h('form', { class: 'plan', on: { submit: (event) => {
+    event.preventDefault();
+    perform(save, async () => {
+      await ask('PATCH', base, { outputs: [{ name: name.field.value, url: url.field.value, stream_key: key.field.value }] });
+      form.reset();
+    }, 'Saved: it starts when the show goes live');
+  } } }, name.element, url.element, key.element, h('div', { class: 'buttons' }, save, clear));
+  const element = h('section', { class: 'card', 'aria-labelledby': 'saved-title' },
+    h('div', { class: 'card-head' }, h('h2', { id: 'saved-title' }, 'Starts with every episode')), list, empty,
+    mayCommand ? form : null);
+  return {
+    element,
+    update({ outputs }) {
+      setShown(empty, outputs.length === 0);
+      setShown(clear, outputs.length > 0);
+      keyed(list, outputs, ({ name: one }) => one, (output) => h('li', { class: 'output' },
+        h('span', { class: 'name' }, output.name), h('p', { class: 'soft target' }, output.url)), () => undefined);
+    },
+  };
+}
+
+/** The seats of a show, with what a host needs for its encoder. */
+export function seatsPanel({ base, mayCommand }) {
+  const list = h('ul', { class: 'outputs' });
+  const empty = h('p', { class: 'soft' }, 'There are no seats. Add one for each host.');
+  const name = h('input', { class: 'field', required: true, autocomplete: 'off', maxlength: 100 });
+  const add = h('button', { class: 'button', type: 'submit' }, 'Add host');
+  const form = h('form', { class: 'plan', on: { submit: (event) => {
+    event.preventDefault();
+    perform(add, async () => {
+      const identity = name.value.normalize('NFD').replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-+|-+$/g, '').toLowerCase();
+      await ask('POST', `${base}/seats`, { identity: identity.slice(0, 64), display_name: name.value });
+      form.reset();
+    });
+  } } }, h('label', { class: 'choice' }, h('span', { class: 'soft' }, 'Name'), name), add);
+  const element = h('section', { class: 'card', 'aria-labelledby': 'seats-title' },
+    h('div', { class: 'card-head' }, h('h2', { id: 'seats-title' }, 'Hosts and their keys')), empty, list,
+    mayCommand ? form : null);
+
+  function seatRow({ identity }) {
+    const path = `${base}/seats/${encodeURIComponent(identity)}`;
+    const title = h('span', { class: 'name' });
+    const server = h('code', { class: 'secret' });
+    const key = h('code', { class: 'secret' });
+    let seat = null;
+    const reveal = h('button', { class: 'button small', type: 'button', 'aria-expanded': 'false', on: { click: () => {
+      const isShown = reveal.getAttribute('aria-expanded') !== 'true';
+      reveal.setAttribute('aria-expanded', String(isShown));
+      setText(reveal, isShown ? 'Hide key' : 'Show key');
+      setShown(keyLine, isShown);
+    } } }, 'Show key');
+    const copy = h('button', { class: 'button small', type: 'button', on: { click: async () => {
+      const { url, stream_key: secret } = ingest();
+      try {
+        await navigator.clipboard.writeText(`Server: ${url}\nStream key: ${secret}`);
+        toast(`The settings for ${seat.display_name} are copied`);
+      } catch {
+        toast('The browser does not let this page copy; show the key and copy it by hand.', { isError: true });
+      }
+    } } }, 'Copy for OBS');
+    const renew = h('button', { class: 'button small', type: 'button', on: { click: () => {
+      const question = `Make a new key for ${seat.display_name}? The present one ends at once.`;
+      if (confirm(question)) perform(renew, async () => row.update(await ask('POST', `${path}/key`)), 'A new key is made');
+    } } }, 'New key');
+    const removal = h('button', { class: 'button small', type: 'button', on: { click: () => {
+      if (confirm(`Remove the seat of ${seat.display_name}?`)) perform(removal, () => ask('DELETE', path));
+    } } }, 'Remove');
+    const keyLine = h('p', { hidden: true }, h('span', { class: 'soft' }, 'Stream key '), key);
+    const ingest = () => seat.ingest.rtmps ?? seat.ingest.rtmp;
+    const row = h('li', { class: 'output' }, h('div', { class: 'host-head' }, title),
+      h('p', {}, h('span', { class: 'soft' }, 'Server '), server), keyLine,
+      h('div', { class: 'buttons' }, copy, reveal, renew, removal));
+    row.update = (next) => {
+      seat = next;
+      setText(title, seat.display_name);
+      setText(server, ingest().url);
+      setText(key, ingest().stream_key);
+    };
+    return row;
+  }
+
+  return {
+    element,
+    update({ seats }) {
+      setShown(empty, seats.length === 0);
+      keyed(list, seats, ({ identity }) => identity, seatRow, (row, seat) => row.update(seat));
+    },
+  };
+}

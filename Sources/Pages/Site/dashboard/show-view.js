@@ -1,0 +1,170 @@
+// The page of a show: a bar that stays, and tabs for studio, outputs, audience, recordings and settings.
+
+import { h, icon, setText, show as setShown } from '../shared/element.js';
+import { count, duration } from '../shared/format.js';
+import { dateTime } from '../shared/texts.js';
+import { APIError, ask } from './api.js';
+import { episodesPanel } from './episodes-panel.js';
+import { poll } from './poll.js';
+import { recordingsPanel } from './recordings-panel.js';
+import { roomParts } from './room-parts.js';
+import { seatsPanel, settingsPanel } from './settings-panel.js';
+import { stateOf } from './shows-panel.js';
+import { perform } from './toast.js';
+
+const tabs = [
+  ['studio', 'Studio'], ['outputs', 'Outputs'], ['audience', 'Audience'], ['recordings', 'Recordings'],
+  ['settings', 'Settings'],
+];
+
+/** The view of a show by its name. */
+export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
+  const base = `/v1/shows/${encodeURIComponent(name)}`;
+  const options = { base, mayCommand };
+  const title = h('h1', {}, name);
+  const state = h('span', { class: 'badge' });
+  const clock = h('span', { class: 'soft' });
+  const viewers = h('span', { class: 'soft' });
+  const health = h('p', { class: 'notice', role: 'status', hidden: true });
+  const missing = h('p', { class: 'notice', hidden: true }, 'There is no such show.');
+  const command = (label, path, question, kind = '') => {
+    const button = h('button', { class: `button ${kind}`, type: 'button', hidden: true, on: { click: () => {
+      if (question && !confirm(question)) return;
+      perform(button, async () => {
+        if (path !== 'open' && path !== 'end' && !show.current && !show.next) await ask('POST', `${base}/episodes`, {});
+        if (path === 'open' && !show.next) await ask('POST', `${base}/episodes`, {});
+        await ask('POST', `${base}/episodes/current/${path}`);
+        await refresh();
+      });
+    } } }, label);
+    return button;
+  };
+  const open = command('Open for hosts', 'open');
+  const goLive = command('Go live', 'go_live', 'Show the hosts to the audience now?', 'main');
+  const end = command('End', 'end', 'End this episode? The hosts are disconnected, and the audience sees the last slate.');
+  const record = h('button', { class: 'button', type: 'button', hidden: true, on: { click: () => {
+    perform(record, async () => {
+      await ask('POST', `/v1/rooms/${encodeURIComponent(name)}/recording/${isRecording ? 'stop' : 'start'}`, {});
+      await refresh();
+    });
+  } } }, 'Record');
+  const panels = new Map(tabs.map(([id]) => [id, h('div', { id: `tab-${id}`, role: 'tabpanel', 'aria-labelledby': `to-${id}` })]));
+  const links = tabs.map(([id, label]) => h('a', {
+    id: `to-${id}`, role: 'tab', href: `#/show/${encodeURIComponent(name)}/${id}`, 'aria-controls': `tab-${id}`,
+    'aria-selected': String(id === tab), tabindex: id === tab ? 0 : -1,
+  }, label));
+  const list = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Parts of the show', on: { keydown: (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const place = links.indexOf(document.activeElement);
+    links[(place + step + links.length) % links.length].focus();
+  } } }, ...links);
+  const closed = h('section', { class: 'card closed' });
+  const seats = seatsPanel(options);
+  const settings = settingsPanel(options);
+  const episodes = episodesPanel(options);
+  const recordings = recordingsPanel(options);
+  const studio = h('div', {});
+  const outputs = h('div', {});
+  const audience = h('div', { class: 'column' });
+  panels.get('studio').append(closed, studio);
+  panels.get('outputs').append(outputs, settings.outputs);
+  panels.get('audience').append(audience, episodes.element);
+  panels.get('recordings').append(recordings.element);
+  panels.get('settings').append(h('div', { class: 'columns' },
+    h('div', { class: 'column' }, settings.element, episodes.planning), h('div', { class: 'column' }, seats.element)));
+  for (const [id, panel] of panels) setShown(panel, id === tab);
+  const element = h('div', { class: 'show-page' },
+    h('div', { class: 'show-bar' },
+      h('a', { class: 'button plain', href: '#/', 'aria-label': 'All shows' }, icon('back')),
+      title, state, clock, viewers, h('span', { class: 'spacer' }),
+      h('a', { class: 'button', href: `/watch/${encodeURIComponent(name)}`, target: '_blank', rel: 'noopener' },
+        icon('open'), 'Watch page'),
+      ...(mayCommand ? [open, record, goLive, end] : [])),
+    missing, health, list, ...panels.values());
+
+  let show = { current: null, next: null };
+  let parts = null;
+  let room = null;
+  let isRecording = false;
+
+  function follow(sid) {
+    if (sid === room) return;
+    parts?.close();
+    parts = null;
+    room = sid;
+    for (const place of [studio, outputs, audience]) place.replaceChildren();
+    setShown(health, false);
+    setText(viewers, '');
+    if (!sid) return;
+    parts = roomParts(name, {
+      mayCommand, onHealth, onMissing: () => undefined,
+      onState: ({ viewership }) => {
+        if (viewership) setText(viewers, `${count(viewership.concurrent_viewers)} watching`);
+      },
+      onDiagnosis: ({ program }) => {
+        setShown(health, program.advice !== '');
+        setText(health, `${program.message}. ${program.advice}.`);
+      },
+    });
+    // In the order of reading, which is that of a narrow screen too.
+    studio.append(h('div', { class: 'studio' },
+      h('section', { class: 'card bare', 'aria-label': 'Program' }, parts.picture.element), parts.hosts.element,
+      parts.layout.element, parts.overlays.element));
+    outputs.append(parts.outputs.element);
+    audience.append(parts.figures.element, parts.history.element, parts.downloads);
+  }
+
+  async function refresh() {
+    try {
+      show = await ask('GET', base);
+      setShown(missing, false);
+    } catch (error) {
+      if (error instanceof APIError && error.status === 404) setShown(missing, true);
+      throw error;
+    }
+    const { current, next } = show;
+    setText(title, show.title || name);
+    document.title = `${show.title || name} · Footlight`;
+    const [tone, words] = stateOf(show);
+    state.className = `badge ${tone}`;
+    setText(state, words);
+    setShown(open, !current);
+    setShown(goLive, current?.state !== 'live');
+    setShown(end, Boolean(current));
+    setShown(record, Boolean(current));
+    setShown(closed, !current);
+    setText(closed, next?.planned_at
+      ? `The next episode is planned for ${dateTime(Date.parse(next.planned_at))}. It opens for its hosts `
+        + `${duration(show.opens_before)} before. Open it now to rehearse: the audience sees nothing until you go live.`
+      : 'No episode is open. Open one to let the hosts in: the audience sees nothing until you go live.');
+    follow(current?.room_sid ?? null);
+    for (const part of [seats, settings, episodes, recordings]) part.update(show);
+    if (current) {
+      const recording = await ask('GET', `/v1/rooms/${encodeURIComponent(name)}/recording`);
+      isRecording = ['RECORDING_STARTING', 'RECORDING_STARTED'].includes(recording.state);
+      record.classList.toggle('recording', isRecording);
+      setText(record, isRecording ? 'Stop recording' : 'Record');
+    }
+  }
+
+  const stop = poll(3, refresh, onHealth);
+  const tick = setInterval(() => {
+    const { current, next } = show;
+    const live = current?.went_live_at ? Date.parse(current.went_live_at) : null;
+    const planned = (current ?? next)?.planned_at;
+    setText(clock, live ? `for ${duration((Date.now() - live) / 1000)}`
+      : planned ? `${Date.parse(planned) > Date.now() ? 'starts' : 'should have started'} ${dateTime(Date.parse(planned))}` : '');
+  }, 1000);
+  return {
+    element,
+    restyle: () => parts?.restyle(),
+    close() {
+      stop();
+      clearInterval(tick);
+      parts?.close();
+      recordings.close();
+    },
+  };
+}
