@@ -92,7 +92,7 @@ public final class AssetStore: Sendable {
     ///
     /// - Throws: 404 if there is no such file, otherwise the error of the disk.
     public func open(_ name: String, room sid: String) async throws -> AssetFile {
-        guard NameRule.check(name) == nil else { throw StageError.assetNotFound }
+        guard NameRule.checkFile(name) == nil else { throw StageError.assetNotFound }
         let (folder, threads) = (folder(of: sid), threads)
         return try await threads.runIfActive {
             let (file, format, asset) = try Self.opened(name, in: folder)
@@ -104,7 +104,7 @@ public final class AssetStore: Sendable {
     ///
     /// - Throws: 404 if there is no such file, otherwise the error of the disk.
     public func remove(_ name: String, room sid: String) async throws -> Asset {
-        guard NameRule.check(name) == nil else { throw StageError.assetNotFound }
+        guard NameRule.checkFile(name) == nil else { throw StageError.assetNotFound }
         let folder = folder(of: sid)
         return try await threads.runIfActive {
             let asset = try Self.opened(name, in: folder).asset
@@ -149,7 +149,7 @@ public final class AssetStore: Sendable {
 
     private static func names(in folder: String) -> [String] {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return files.filter { NameRule.check($0) == nil }.sorted()
+        return files.filter { NameRule.checkFile($0) == nil }.sorted()
     }
 
     private static func opened(
@@ -188,8 +188,11 @@ public final class AssetStore: Sendable {
     }
 
     private static func check(_ name: String) throws(StageError) {
-        guard NameRule.check(name) == nil else {
-            throw .invalidParameter("name", "must have 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
+        guard NameRule.checkFile(name) == nil else {
+            throw .invalidParameter(
+                "name",
+                "must have 1 to 64 characters of A-Z, a-z, 0-9, _, - and ., and not begin with a dot"
+            )
         }
     }
 }

@@ -26,6 +26,7 @@ public struct ControlRoutes: Sendable {
     private let tokens: AccessTokens
     private let audit: AuditLog
     private let allowedOrigins: Set<String>
+    private let ignoresUnknownFields: Bool
     private let health: HealthRoutes
     private let viewership: ViewershipRoutes
     /// The routes of all features below `/v1`.
@@ -83,6 +84,7 @@ public struct ControlRoutes: Sendable {
         metrics: @escaping @Sendable () -> String,
         openMetrics: (@Sendable () -> String)? = nil,
         allowedOrigins: Set<String> = [],
+        ignoresUnknownFields: Bool = false,
         admission: @escaping @Sendable () -> StageError? = { nil },
         mixerReported: @escaping @Sendable (_ room: String) -> Void = { _ in },
         persist: @escaping @Sendable (_ roomSID: String) async throws -> Void = { _ in },
@@ -90,6 +92,7 @@ public struct ControlRoutes: Sendable {
     ) {
         self.tokens = tokens
         self.allowedOrigins = allowedOrigins
+        self.ignoresUnknownFields = ignoresUnknownFields
         audit = AuditLog(logger: auditLogger)
         health = HealthRoutes(readiness: readiness, metrics: metrics, openMetrics: openMetrics)
         let rooms = RoomAccess(directory: directory, admission: admission, persist: persist, audit: audit)
@@ -105,12 +108,13 @@ public struct ControlRoutes: Sendable {
         let autoStarts = AutoStartScheduler(directory: directory, livestreams: livestreams)
         webhookEvents = WebhookEventBuilder(directory: directory, answers: answers)
         self.viewership = ViewershipRoutes(rooms: rooms, viewership: viewership, history: history, access: access)
+        let files = AssetRoutes(rooms: rooms, assets: assets, shows: shows)
         features = [
             RoomRoutes(rooms: rooms, answers: answers, autoStarts: autoStarts, gate: gate),
             AudienceAccessRoutes(rooms: rooms, answers: answers, gate: gate, viewer: reporter),
-            LayoutRoutes(rooms: rooms),
+            LayoutRoutes(rooms: rooms, files: files),
             AudioRoutes(rooms: rooms),
-            AssetRoutes(rooms: rooms, assets: assets, shows: shows),
+            files,
             ShowRoutes(shows: shows, rooms: rooms, answers: answers, gate: gate, assets: assets),
             ParticipantRoutes(rooms: rooms, answers: answers, viewership: viewership),
             SessionRoutes(rooms: rooms, answers: answers),
@@ -169,7 +173,12 @@ public struct ControlRoutes: Sendable {
         if isForMixers { router.add(middleware: MixersOnlyMiddleware(tokens: tokens)) }
         health.add(to: router)
         DescriptionRoutes.add(to: router)
-        let api = APIRoutes(group: router.group("v1"), tokens: tokens, audit: audit)
+        let api = APIRoutes(
+            group: router.group("v1"),
+            tokens: tokens,
+            audit: audit,
+            ignoresUnknownFields: ignoresUnknownFields
+        )
         for feature in features { feature.add(to: api) }
         return router
     }

@@ -13,13 +13,24 @@ public struct PlaybackAddresses: Sendable, Hashable {
     public var httpsPort: Int?
     /// The RTMPS port; nil if there is none.
     public var rtmpsPort: Int?
+    /// The address by which everyone reaches the gateway by HTTP, such as `https://live.example`, without a slash at
+    /// its end; nil for the host and port of each request.
+    public var publicURL: String?
     /// Whether the client came by HTTPS to the gateway itself.
     private var isSecure = false
     /// The host and port of a proxy to which the client came by HTTPS; nil if there is none.
     private var secureProxy: String?
 
     /// Creates addresses from the bound host and ports.
-    public init(host: String, httpPort: Int, rtmpPort: Int, httpsPort: Int? = nil, rtmpsPort: Int? = nil) {
+    public init(
+        host: String,
+        httpPort: Int,
+        rtmpPort: Int,
+        httpsPort: Int? = nil,
+        rtmpsPort: Int? = nil,
+        publicURL: String? = nil
+    ) {
+        self.publicURL = publicURL
         self.host = host
         self.httpPort = httpPort
         self.rtmpPort = rtmpPort
@@ -36,6 +47,11 @@ public struct PlaybackAddresses: Sendable, Hashable {
     ///     have the proxy's port, and those of RTMP the gateway's.
     func reached(by authority: String?, isSecure: Bool, isSecureProxy: Bool = false) -> PlaybackAddresses {
         var addresses = self
+        if let publicURL {
+            addresses.host = publicHost ?? host
+            addresses.isSecure = publicURL.hasPrefix("https://")
+            return addresses
+        }
         let name = HostHeader.parse(authority)
         addresses.host = name ?? host
         addresses.isSecure = isSecure
@@ -62,7 +78,14 @@ public struct PlaybackAddresses: Sendable, Hashable {
 
     func watch(_ room: String) -> String { "\(httpBase)/watch/\(room)" }
 
+    /// The host of the public address.
+    private var publicHost: String? {
+        let rest = publicURL?.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).last
+        return HostHeader.parse(rest.map { String($0.prefix { $0 != "/" }) })
+    }
+
     private var httpBase: String {
+        if let publicURL { return publicURL }
         if let secureProxy { return "https://\(secureProxy)" }
         return if isSecure, let httpsPort { "https://\(host):\(httpsPort)" } else { "http://\(host):\(httpPort)" }
     }

@@ -22,6 +22,33 @@ public enum WireJSON {
     }
 }
 
+extension WireJSON {
+    /// Returns the path of a field that a decoded value does not have; nil if it has all of them.
+    ///
+    /// A field with `null` is taken for one that was left out.
+    public static func unknownField(in data: Data, of value: some Encodable) -> String? {
+        guard let encoded = try? encode(value), let given = try? JSONSerialization.jsonObject(with: data),
+            let known = try? JSONSerialization.jsonObject(with: encoded)
+        else { return nil }
+        return unknownField(in: given, of: known, at: "")
+    }
+
+    private static func unknownField(in given: Any, of known: Any, at path: String) -> String? {
+        if let given = given as? [String: Any], let known = known as? [String: Any] {
+            for (key, value) in given.sorted(by: { $0.key < $1.key }) where !(value is NSNull) {
+                let field = path.isEmpty ? key : "\(path).\(key)"
+                guard let counterpart = known[key] else { return field }
+                if let found = unknownField(in: value, of: counterpart, at: field) { return found }
+            }
+        } else if let given = given as? [Any], let known = known as? [Any] {
+            for (index, pair) in zip(given, known).enumerated() {
+                if let found = unknownField(in: pair.0, of: pair.1, at: "\(path)[\(index)]") { return found }
+            }
+        }
+        return nil
+    }
+}
+
 /// A violation found while decoding JSON.
 public struct WireDecodingError: Error, Sendable, Equatable {
     /// The path of the field, such as `outputs[0].url`; empty for the whole document.

@@ -14,6 +14,11 @@ public struct PageResponder<API: HTTPResponder<BasicRequestContext>>: HTTPRespon
 
     /// Answers one request.
     public func respond(to request: Request, context: PageContext) async throws -> Response {
+        if request.uri.path == "/", request.method == .get || request.method == .head,
+            request.headers[.accept]?.contains("text/html") ?? false
+        {
+            return Response(status: .seeOther, headers: [.location: "/dashboard", .contentLength: "0"])
+        }
         guard PageSite.owns(path: request.uri.path) else {
             return try await api.respond(to: pages.admitted(request), context: context.basic)
         }

@@ -101,20 +101,20 @@ public struct PageDescription: Sendable, Equatable {
     public var title: String
     /// The description; empty for none.
     public var text: String
-    /// The absolute address of a picture; nil for none.
-    public var picture: String?
+    /// The absolute address of an image; nil for none.
+    public var image: String?
 
     /// Creates a description.
-    public init(title: String, text: String, picture: String? = nil) {
+    public init(title: String, text: String, image: String? = nil) {
         self.title = title
         self.text = text
-        self.picture = picture
+        self.image = image
     }
 
     fileprivate var tags: String {
         var tags = [("og:type", "video.other"), ("og:title", title)]
         if !text.isEmpty { tags.append(("og:description", text)) }
-        if let picture { tags.append(("og:image", picture)) }
+        if let image { tags.append(("og:image", image)) }
         return tags.map { "<meta property=\"\($0.0)\" content=\"\($0.1.escaped)\">" }.joined(separator: "\n")
     }
 }

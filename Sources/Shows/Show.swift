@@ -139,7 +139,7 @@ public struct ShowSettings: Sendable, Equatable, Codable {
         guard description.utf8.count <= 4000 else {
             throw .invalidParameter("description", "must have at most 4000 bytes")
         }
-        if let poster, NameRule.check(poster) != nil {
+        if let poster, NameRule.checkFile(poster) != nil {
             throw .invalidParameter("poster", "must be the name of an asset of the show")
         }
         guard timeZone.utf8.count <= 64, zone != nil else {

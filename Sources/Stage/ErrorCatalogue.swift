@@ -187,6 +187,42 @@ extension StageError {
         )
     }
 
+    /// 53006: as many rooms as the gateway may have.
+    public static func tooManyRooms(_ most: Int) -> StageError {
+        var error = serverBusy(retryAfter: 10)
+        error.message = "The gateway has its most rooms"
+        error.cause = "\(most) rooms are open, which is the most that the setting rooms.maximum allows"
+        error.solution = "End rooms that are not needed, or raise the setting"
+        return error
+    }
+
+    /// 53006: the gateway stops.
+    public static let shuttingDown = {
+        var error = serverBusy(retryAfter: 5)
+        error.message = "The gateway is shutting down"
+        error.cause = "It accepts no new rooms and joins; what is on air goes on until it stops"
+        error.solution = "Try again when it has started again, or at another gateway"
+        return error
+    }()
+
+    /// 53006: no processor time is left.
+    ///
+    /// - Parameters:
+    ///   - used: The processor cores that programs use.
+    ///   - allowed: The cores that they may use.
+    public static func processorExhausted(used: Double, allowed: Double, retryAfter: Int) -> StageError {
+        func text(_ cores: Double) -> String { "\(Double(Int(cores * 10)) / 10)" }
+        var error = serverBusy(retryAfter: retryAfter)
+        error.message = "No processor time is left"
+        error.cause =
+            "The programs of this gateway use \(text(used)) of \(text(allowed)) processor cores, "
+            + "and one more host would make all of them worse"
+        error.solution =
+            "Make a program smaller or slower, end a show that is not needed, or use a larger machine; "
+            + "the setting limits.cpu_ceiling is the limit"
+        return error
+    }
+
     /// 53100: no name.
     public static let roomNameInvalid = StageError(
         code: 53100,

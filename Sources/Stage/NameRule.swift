@@ -21,6 +21,15 @@ public enum NameRule {
         return bytes.allSatisfy(isAllowed) ? nil : .wrongCharacters
     }
 
+    /// Returns the first violation of a file's name, which may also have dots, but not at its beginning.
+    public static func checkFile(_ name: String) -> Fault? {
+        let bytes = name.utf8
+        if bytes.isEmpty { return .empty }
+        if bytes.count > maximumLength { return .tooLong }
+        let dot = UInt8(ascii: ".")
+        return bytes.first != dot && bytes.allSatisfy { isAllowed($0) || $0 == dot } ? nil : .wrongCharacters
+    }
+
     static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -184,7 +184,10 @@ struct AccessRoutesTests {
 @Suite("Authorization precedes validation")
 struct AuthorizationOrderTests {
     /// Public routes.
-    private static let open = ["/v1/cmcd", "/v1/openapi.yaml", "/v1/rooms/{room}/admission"]
+    private static let open = [
+        "/v1/shows/{show}/status", "/v1/shows/{show}/poster", "/v1/cmcd", "/v1/openapi.yaml",
+        "/v1/rooms/{room}/admission",
+    ]
     /// Unknown and unauthorized resources are indistinguishable to another room's token.
     private static let hidden = ["/v1/invitations/{"]
     /// Path prefixes that need no token, or have no resources here.

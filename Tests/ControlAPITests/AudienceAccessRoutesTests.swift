@@ -242,4 +242,16 @@ struct ProxiedAddressTests {
         let unnamed = addresses.reached(by: nil, isSecure: false, isSecureProxy: true)
         #expect(unnamed.hls("show") == "http://0.0.0.0:8080/live/show/index.m3u8")
     }
+
+    @Test("a public address replaces the host and the port of every request")
+    func publicAddress() {
+        var addresses = addresses
+        addresses.publicURL = "https://live.example"
+        for authority in ["10.0.0.1:8080", "evil.example", nil] {
+            let reached = addresses.reached(by: authority, isSecure: false)
+            #expect(reached.hls("show") == "https://live.example/live/show/index.m3u8")
+            #expect(reached.watch("show") == "https://live.example/watch/show")
+            #expect(reached.ingest == "rtmps://live.example:1936/live")
+        }
+    }
 }

@@ -18,6 +18,10 @@ struct DecorationRoutesTests {
     func change() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
+            let image: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3]
+            for name in ["logo", "wall"] {
+                _ = try await server.upload("/v1/rooms/show/assets/\(name)", image, type: "image/png")
+            }
             let plain = try await server.ask("GET", Self.path).decode(LayoutResource.self)
             #expect(plain.transitionMS == 300 && plain.background == nil && plain.logo == nil)
             #expect(plain.lowerThird == nil && plain.ticker == nil && plain.slates == SlatesResource())
@@ -78,6 +82,10 @@ struct DecorationRoutesTests {
                 (#"{"ticker":{"text":7}}"#, 53004, "ticker.text must be text"),
                 (#"{"ticker":{"text":"a","speed":0}}"#, 3073, "ticker.speed must be between 0.01 and 1"),
                 (#"{"slates":{"ended":{"music":"tune.mp3"}}}"#, 3073, "slates.ended.music must"),
+                (#"{"logo":{"image":"asset:a.png"}}"#, 3073, "logo.image names the file a.png"),
+                (#"{"slates":{"ended":{"music":"asset:a"}}}"#, 3073, "slates.ended.music names the file a"),
+                (#"{"logo":{"image":"asset:a","colour":"red"}}"#, 3073, "logo.colour is no field"),
+                (#"{"lower_thrid":{"title":"a"}}"#, 3073, "lower_thrid is no field"),
                 (#"{"slates":{"be_right_back":{"text":"\#(long)"}}}"#, 3073, "slates.be_right_back.text must"),
             ] {
                 let answer = try await server.ask("PUT", Self.path, body)

@@ -34,7 +34,7 @@ struct ErrorRoutesTests {
 
     @Test("Only transient errors are retryable: connections, media, pending snapshots, and server errors (5xx)")
     func retryable() {
-        let passing: Set<Int> = [53000, 53001, 53006, 53207, 53405, 3065, 429]
+        let passing: Set<Int> = [53000, 53001, 53006, 53207, 53405, 53430, 3065, 429]
         for error in StageError.documented {
             // A host in quarantine has the code of the media that caused it.
             let passes = passing.contains(error.code) || error == .hostQuarantined(seconds: 60)
@@ -274,6 +274,28 @@ struct ErrorRoutesTests {
             #expect(joined.status == 201)
             #expect(try joined.decode(JoinAnswer.self).room.uniqueName == "fresh")
             #expect(try await server.join("a%20b", "ann").refusal == "400/53102")
+        }
+    }
+
+    @Test("a field that a request does not have is refused by its path, and nothing changes")
+    func unknownFields() async throws {
+        try await ControlServer.run { (server) async throws in
+            for (body, field) in [
+                (#"{"unique_name":"a","max_host":3}"#, "max_host"),
+                (#"{"unique_name":"a","layout":{"tpye":"GRID"}}"#, "layout.tpye"),
+                (
+                    #"{"unique_name":"a","program":{"renditions":[{"name":"360p","hieght":1}]}}"#,
+                    "program.renditions[0].hieght"
+                ),
+            ] {
+                let answer = try await server.ask("POST", "/v1/rooms", body)
+                #expect(answer.refusal == "400/3073" && answer.error?.message == "\(field) is no field of this request")
+            }
+            #expect(server.directory.rooms().isEmpty)
+            // What is null is taken for left out, and metadata is the application's own.
+            #expect(try await server.ask("POST", "/v1/rooms", #"{"unique_name":"a","max_host":null}"#).status == 201)
+            let join = #"{"identity":"ann","mode":"SEND_AND_RECV","metadata":{"any":{"thing":[1]}}}"#
+            #expect(try await server.ask("POST", "/v1/rooms/a/participants", join).status == 201)
         }
     }
 }

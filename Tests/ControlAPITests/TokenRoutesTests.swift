@@ -285,4 +285,48 @@ struct TokenRoutesTests {
             }
         }
     }
+
+    @Test("an operator makes tokens for people and machines, which grant what was asked for until they are revoked")
+    func making() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let order =
+                #"{"identity":"kim","role":"participant","room":"show","modes":["SEND_AND_RECV"],"expires_in":60}"#
+            let answer = try await server.ask("POST", "/v1/tokens", order)
+            #expect(answer.status == 201 && answer.headers["cache-control"] == "no-store")
+            let token = try answer.decode(TokenResource.self)
+            let claims = try await server.tokens.verify(token.token)
+            #expect(claims.identity == "kim" && claims.modes == [.sendAndReceive] && claims.tokenID == token.jti)
+            #expect(claims.expiresAt == token.expiresAt.seconds)
+            let joined = try await server.ask(
+                "POST",
+                "/v1/rooms/show/participants",
+                #"{"identity":"kim","mode":"SEND_AND_RECV"}"#,
+                as: .token(token.token)
+            )
+            #expect(joined.status == 201, "\(joined.text)")
+
+            let second = try await server.ask("POST", "/v1/tokens", #"{"identity":"lee","role":"operator"}"#)
+            let lee = try second.decode(TokenResource.self)
+            #expect(abs(lee.expiresAt.seconds - Date().timeIntervalSince1970 - 90 * 86_400) < 60)
+            #expect(try await server.ask("GET", "/v1/rooms", as: .token(lee.token)).status == 200)
+            _ = try await server.ask("POST", "/v1/tokens/revoke", #"{"jti":"\#(lee.jti)"}"#)
+            #expect(try await server.ask("GET", "/v1/rooms", as: .token(lee.token)).status == 401)
+
+            for (body, refusal) in [
+                (#"{"identity":"a b","role":"operator"}"#, "400/3073"),
+                (#"{"identity":"a","role":"mixer"}"#, "400/3073"),
+                (#"{"identity":"a","role":"king"}"#, "400/3073"),
+                (#"{"identity":"a","role":"participant","modes":["SEND_AND_RECV"]}"#, "400/3073"),
+                (#"{"identity":"a","role":"participant","room":"show"}"#, "400/3073"),
+                (#"{"identity":"a","role":"operator","room":"show"}"#, "400/3073"),
+                (#"{"identity":"a","role":"monitor","expires_in":0}"#, "400/3073"),
+                (#"{"identity":"a","role":"monitor","can_admin":["all"]}"#, "400/3073"),
+            ] {
+                #expect(try await server.ask("POST", "/v1/tokens", body).refusal == refusal, "\(body)")
+            }
+            let outsider = try await server.ask("POST", "/v1/tokens", order, as: .token(token.token))
+            #expect(outsider.refusal == "403/20106")
+        }
+    }
 }

@@ -163,7 +163,7 @@ public struct AccessTokens: Sendable {
     }
 
     /// Returns `TK` and 32 random hexadecimal digits.
-    private static func makeID() -> String {
+    static func makeID() -> String {
         "TK" + UUID().uuidString.replacing("-", with: "").lowercased()
     }
 

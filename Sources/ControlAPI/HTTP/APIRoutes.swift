@@ -1,5 +1,8 @@
+import Foundation
+import FootlightModel
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import Stage
 
 /// Adds the API's routes: every route verifies its token first, and every command is logged.
@@ -9,6 +12,8 @@ struct APIRoutes {
     let group: RouterGroup<BasicRequestContext>
     let tokens: AccessTokens
     let audit: AuditLog
+    /// Whether bodies may have fields that the gateway does not know.
+    let ignoresUnknownFields: Bool
 
     /// Adds a GET route.
     func read(_ path: RouterPath, _ answer: @escaping Handler) {
@@ -42,20 +47,33 @@ struct APIRoutes {
         by identify: @escaping @Sendable (Request) async throws -> AccessClaims,
         _ answer: @escaping Handler
     ) {
-        group.on(path, method: method) { request, context -> Response in
+        group.on(path, method: method) { [ignoresUnknownFields] request, context -> Response in
             let claims = try await identify(request)
-            return try await answer(APICall(request: request, context: context, claims: claims))
+            return try await answer(
+                APICall(
+                    request: request,
+                    context: context,
+                    claims: claims,
+                    ignoresUnknownFields: ignoresUnknownFields
+                )
+            )
         }
     }
 
     /// Adds a route that changes state and is written to the audit log.
     func command(_ method: HTTPRequest.Method, _ path: RouterPath, _ answer: @escaping Handler) {
-        group.on(path, method: method) { [tokens, audit] request, context -> Response in
+        group.on(path, method: method) { [tokens, audit, ignoresUnknownFields] request, context -> Response in
             var claims: AccessClaims?
             do {
                 let found = try await tokens.claims(of: request)
                 claims = found
-                let response = try await answer(APICall(request: request, context: context, claims: found))
+                let call = APICall(
+                    request: request,
+                    context: context,
+                    claims: found,
+                    ignoresUnknownFields: ignoresUnknownFields
+                )
+                let response = try await answer(call)
                 audit.record(request, context, by: claims, outcome: .done(response.status.code))
                 return response
             } catch let error as StageError {
@@ -105,6 +123,28 @@ struct APICall: Sendable {
     let request: Request
     let context: BasicRequestContext
     let claims: AccessClaims
+    /// Whether the body may have fields that the gateway does not know.
+    let ignoresUnknownFields: Bool
+
+    /// Decodes the body as JSON.
+    ///
+    /// - Throws: 53004 naming the invalid field, or with status 413 for a body over the limit; 3073 naming a field that
+    ///   the gateway does not know.
+    func decode<Value: Codable>(_ type: Value.Type, whenEmpty: Value? = nil) async throws(StageError) -> Value {
+        let buffer = try await request.read()
+        if buffer.readableBytes == 0, let whenEmpty { return whenEmpty }
+        let data = Data(buffer.readableBytesView)
+        let value: Value
+        do {
+            value = try WireJSON.decode(type, from: data)
+        } catch {
+            throw .malformed(error.sentence)
+        }
+        if !ignoresUnknownFields, let field = WireJSON.unknownField(in: data, of: value) {
+            throw .invalidParameter(field, "is no field of this request")
+        }
+        return value
+    }
 
     /// Returns a path parameter by name; empty if the route has none of that name.
     func path(_ name: String) -> String {

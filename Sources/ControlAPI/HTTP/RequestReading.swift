@@ -51,7 +51,7 @@ extension Request {
         }
     }
 
-    private func read() async throws(StageError) -> ByteBuffer {
+    func read() async throws(StageError) -> ByteBuffer {
         try await bytes(upTo: Self.maximumBodyBytes, else: .bodyTooLarge)
     }
 

@@ -54,6 +54,31 @@ struct AssetRoutes: FeatureRoutes {
         }
     }
 
+    /// Refuses a layout that names a file which the room does not have.
+    ///
+    /// - Throws: 3073 naming the field.
+    func requireFiles(named body: LayoutBody, of room: RoomSummary) async throws {
+        var named: [(field: String, file: String)] = []
+        if let image = body.logo?.wrappedValue?.image { named.append(("logo.image", image)) }
+        if let image = body.background?.wrappedValue?.image { named.append(("background.image", image)) }
+        if let slates = body.slates?.wrappedValue {
+            for (name, slate) in [
+                ("starting_soon", slates.startingSoon), ("be_right_back", slates.beRightBack), ("ended", slates.ended),
+            ] {
+                if let image = slate?.wrappedValue?.image { named.append(("slates.\(name).image", image)) }
+                if let music = slate?.wrappedValue?.music { named.append(("slates.\(name).music", music)) }
+            }
+        }
+        for (field, file) in named {
+            guard let name = AssetReference(file)?.name else { continue }
+            do {
+                _ = try await open(name, of: room)
+            } catch let error as StageError where error == .assetNotFound {
+                throw StageError.invalidParameter(field, "names the file \(name), which has not been uploaded")
+            }
+        }
+    }
+
     /// Opens a file of a room, or of the show whose episode takes place in it.
     private func open(_ name: String, of room: RoomSummary) async throws -> AssetFile {
         do {

@@ -24,7 +24,7 @@ struct AudienceAccessRoutes: FeatureRoutes {
         api.command(.put, "rooms/:room/access") { call in
             try call.claims.requireOperator()
             let room = try rooms.liveRoom(call)
-            let body = try await call.request.decode(AccessBody.self)
+            let body = try await call.decode(AccessBody.self)
             let access = try rooms.directory.setAccess(room: room.sid) { (access) throws(StageError) in
                 try access.apply(body, digest: gate.digest)
             }

@@ -14,7 +14,7 @@ struct AudioRoutes: FeatureRoutes {
 
         api.command(.put, "rooms/:room/sound") { call in
             let room = try rooms.streamingRoom(call)
-            let body = try await call.request.decode(RoomSoundBody.self)
+            let body = try await call.decode(RoomSoundBody.self)
             let sound = try rooms.directory.setSound(room: room.sid) { (sound) throws(StageError) in
                 try sound.apply(body)
             }
@@ -25,7 +25,7 @@ struct AudioRoutes: FeatureRoutes {
         api.command(.put, "rooms/:room/participants/:participant/sound") { call in
             let room = try rooms.streamingRoom(call)
             let participant = try rooms.commandedParticipant(call, in: room)
-            let body = try await call.request.decode(ParticipantSoundBody.self)
+            let body = try await call.decode(ParticipantSoundBody.self)
             let changed = try rooms.directory.setSound(room: room.sid, participant: participant.sid) { $0.apply(body) }
             await rooms.save(room)
             return try APIResponse.json(ParticipantResource(changed))

@@ -44,6 +44,7 @@ extension StageError {
         .bodyTooLarge,
         .malformed("..."), .invalidParameter("...", "is out of range"), .unknownRoute, MethodNotAllowed.refusal,
         .tooManyRequests(retryAfter: 1), .tooManyEvents, .internalError, .serverBusy(retryAfter: nil),
+        .tooManyRooms(200), .shuttingDown, .processorExhausted(used: 1.5, allowed: 1.6, retryAfter: 10),
         .roomNameInvalid, .roomNameTooLong, .roomNameCharactersInvalid, .roomCreationFailed, .roomFull, .roomNotFound,
         .roomGone,
         .maximumParticipantsOutOfRange, .roomExists, .roomCompleted,

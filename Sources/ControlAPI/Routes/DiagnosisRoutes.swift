@@ -47,7 +47,7 @@ extension HostDiagnosisResource {
             participantSID: host.sid,
             identity: host.identity,
             sound: FindingResource(host.sound),
-            picture: FindingResource(host.picture)
+            video: FindingResource(host.video)
         )
     }
 }

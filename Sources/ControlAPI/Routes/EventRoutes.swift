@@ -35,7 +35,7 @@ struct EventRoutes: FeatureRoutes {
         api.postUnaudited("rooms/:room/events") { call in
             let room = try rooms.readableRoom(call)
             let sender = try sender(call.claims, in: room)
-            let body = try await call.request.decode(SendEventBody.self)
+            let body = try await call.decode(SendEventBody.self)
             let event = try rooms.directory.send(
                 CustomEvent(body, from: sender),
                 to: room.sid,

@@ -11,7 +11,7 @@ struct InvitationRoutes: FeatureRoutes {
         api.command(.post, "rooms/:room/invitations") { call in
             let room = try rooms.readableRoom(call)
             try rooms.requireInviting(call.claims, to: room)
-            let body = try await call.request.decode(CreateInvitationBody.self)
+            let body = try await call.decode(CreateInvitationBody.self)
             let invitation = try rooms.directory.invite(
                 room: room.sid,
                 InvitationRequest(
@@ -84,7 +84,7 @@ struct HandRoutes: FeatureRoutes {
         api.command(.post, "rooms/:room/hands") { call in
             let room = try rooms.readableRoom(call)
             let participant = try rooms.bearer(call.claims, in: room)
-            let body = try await call.request.decode(RaiseHandBody.self, whenEmpty: RaiseHandBody())
+            let body = try await call.decode(RaiseHandBody.self, whenEmpty: RaiseHandBody())
             let raised = try rooms.directory.raiseHand(
                 room: room.sid,
                 participant: participant.sid,

@@ -5,6 +5,8 @@ import Stage
 /// Routes for the layout of a room.
 struct LayoutRoutes: FeatureRoutes {
     let rooms: RoomAccess
+    /// Checks that a room can use a file that is named.
+    let files: AssetRoutes
 
     func add(to api: APIRoutes) {
         api.read("rooms/:room/layout") { call in
@@ -13,7 +15,11 @@ struct LayoutRoutes: FeatureRoutes {
 
         api.command(.put, "rooms/:room/layout") { call in
             let room = try rooms.streamingRoom(call)
-            let body = try await call.request.decode(LayoutBody.self)
+            let body = try await call.decode(LayoutBody.self)
+            var wanted = try rooms.directory.layout(room: room.sid).settings
+            try wanted.apply(body, isOperator: call.claims.role == .operator)
+            try wanted.validate(path: "")
+            try await files.requireFiles(named: body, of: room)
             let layout = try rooms.directory.setLayout(room: room.sid) { (settings) throws(StageError) in
                 try settings.apply(body, isOperator: call.claims.role == .operator)
             }
@@ -24,7 +30,7 @@ struct LayoutRoutes: FeatureRoutes {
         // A query with a body; it changes nothing and is not audited.
         api.postUnaudited("rooms/:room/layout/preview") { call in
             let room = try rooms.readableRoom(call)
-            let body = try await call.request.decode(LayoutPreviewBody.self)
+            let body = try await call.decode(LayoutPreviewBody.self)
             var settings = try rooms.directory.layout(room: room.sid).settings
             if let layout = body.layout { try settings.apply(layout, path: "layout.") }
             let hosts = try body.hosts.map { (hosts) throws(StageError) in try LayoutHost.hosts(hosts) }

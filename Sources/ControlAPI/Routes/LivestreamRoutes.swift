@@ -15,7 +15,7 @@ struct LivestreamRoutes: FeatureRoutes {
         api.command(.post, "rooms/:room/livestream/start") { call in
             let room = try rooms.broadcastRoom(call)
             try rooms.admitProgram(of: room)
-            let body = try await call.request.decode(StartLivestreamBody.self)
+            let body = try await call.decode(StartLivestreamBody.self)
             let settings = try rooms.directory.room(room.sid).settings
             let start = try LivestreamStart(body, program: settings.program, by: call.claims)
             try check(body.layout, settings.layout)
@@ -66,7 +66,7 @@ struct LivestreamRoutes: FeatureRoutes {
         api.command(.post, "rooms/:room/hls/start") { call in
             let room = try rooms.broadcastRoom(call)
             try rooms.admitProgram(of: room)
-            let body = try await call.request.decode(StartHLSBody.self, whenEmpty: StartHLSBody())
+            let body = try await call.decode(StartHLSBody.self, whenEmpty: StartHLSBody())
             guard let hls else { throw StageError.hlsNotStarted("This gateway offers no playlists") }
             try check(body.layout, rooms.directory.room(room.sid).settings.layout)
             try hls.start(room: room.name)

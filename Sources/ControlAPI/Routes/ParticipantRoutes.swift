@@ -16,7 +16,7 @@ struct ParticipantRoutes: FeatureRoutes {
             let room = try? rooms.directory.summary(of: reference)
             let live = room?.status == .inProgress ? room : nil
             try call.claims.requireJoining(reference, live, as: call.claims.identity)
-            let body = try await call.request.decode(JoinBody.self)
+            let body = try await call.decode(JoinBody.self)
             var join = try joinRequest(body, call, live)
             if let live { join.anonymousViewers = viewership.report(room: live.name).anonymous }
             try rooms.admit()
@@ -47,7 +47,7 @@ struct ParticipantRoutes: FeatureRoutes {
             let room = try rooms.readableRoom(call)
             let participant = try rooms.commandedParticipant(call, in: room)
             if !call.claims.isSelf(participant, in: room) { try call.claims.require(.participants, in: room) }
-            let body = try await call.request.decode(UpdateParticipantBody.self)
+            let body = try await call.decode(UpdateParticipantBody.self)
             let changed = try rooms.directory.updateParticipant(
                 room: room.sid,
                 participant: participant.sid,
@@ -158,7 +158,7 @@ struct ModeRoutes: FeatureRoutes {
             let room = try rooms.readableRoom(call)
             let participant = try rooms.commandedParticipant(call, in: room)
             if !call.claims.isSelf(participant, in: room) { try call.claims.require(.participants, in: room) }
-            let body = try await call.request.decode(ModeBody.self)
+            let body = try await call.decode(ModeBody.self)
             let mode = try ParticipantMode.named(body.mode.rawValue)
             let needsInvitation = try needsInvitation(call.claims, for: participant, in: room, to: mode)
             let change = try rooms.directory.changeMode(
@@ -224,7 +224,7 @@ struct PinRoutes: FeatureRoutes {
             let room = try rooms.readableRoom(call)
             let pinned = try rooms.commandedParticipant(call, in: room)
             let owner = try pinOwner(call.claims, in: room)
-            let body = try await call.request.decode(PinBody.self, whenEmpty: PinBody())
+            let body = try await call.decode(PinBody.self, whenEmpty: PinBody())
             let type = try body.pinType?.known(in: "pin_type")
             let pin = try rooms.directory.pin(
                 room: room.sid,

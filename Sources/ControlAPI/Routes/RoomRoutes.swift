@@ -14,7 +14,7 @@ struct RoomRoutes: FeatureRoutes {
         api.command(.post, "rooms") { call in
             try call.claims.requireOperator()
             try rooms.admit()
-            let body = try await call.request.decode(CreateRoomBody.self)
+            let body = try await call.decode(CreateRoomBody.self)
             var settings = try RoomSettings(body, digest: gate.digest)
             let layouts = [
                 (body.autoStart?.livestream?.layout, "auto_start.livestream.layout."),
@@ -57,7 +57,7 @@ struct RoomRoutes: FeatureRoutes {
         api.command(.post, "rooms/:room") { call in
             try call.claims.requireOperator()
             let room = try rooms.room(call)
-            let body = try await call.request.decode(UpdateRoomBody.self)
+            let body = try await call.decode(UpdateRoomBody.self)
             guard body.status == .completed else {
                 throw StageError.invalidParameter("status", "must be completed")
             }

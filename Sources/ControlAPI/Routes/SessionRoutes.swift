@@ -10,7 +10,7 @@ struct SessionRoutes: FeatureRoutes {
     func add(to api: APIRoutes) {
         api.postUnaudited("rooms/:room/participants/:participant/heartbeat") { call in
             let room = try sessionRoom(call)
-            let body = try await call.request.decode(HeartbeatBody.self)
+            let body = try await call.decode(HeartbeatBody.self)
             try requireLiveness(call.claims, of: call.path("participant"), in: room)
             try rooms.directory.heartbeat(
                 room: room.sid,
@@ -23,7 +23,7 @@ struct SessionRoutes: FeatureRoutes {
 
         api.command(.post, "rooms/:room/participants/:participant/reconnect") { call in
             let room = try sessionRoom(call)
-            let body = try await call.request.decode(ReconnectBody.self)
+            let body = try await call.decode(ReconnectBody.self)
             try requireLiveness(call.claims, of: call.path("participant"), in: room)
             let result = try rooms.directory.reconnect(
                 room: room.sid,

@@ -28,7 +28,7 @@ struct ShowRoutes: FeatureRoutes {
         api.command(.post, "shows") { call in
             try call.claims.requireOperator()
             try rooms.admit()
-            let body = try await call.request.decode(ShowBody.self)
+            let body = try await call.decode(ShowBody.self)
             let template = try call.query("template").map { name in
                 guard let template = ShowTemplate(rawValue: name) else {
                     let names = ShowTemplate.allCases.map(\.rawValue).joined(separator: ", ")
@@ -53,7 +53,7 @@ struct ShowRoutes: FeatureRoutes {
 
         api.command(.patch, "shows/:show") { call in
             try call.claims.requireOperator()
-            let body = try await call.request.decode(ShowBody.self)
+            let body = try await call.decode(ShowBody.self)
             guard body.seats == nil else {
                 throw StageError.invalidParameter("seats", "are changed one by one, below the show's seats")
             }
@@ -73,7 +73,7 @@ struct ShowRoutes: FeatureRoutes {
 
         api.command(.post, "shows/:show/copy") { call in
             try call.claims.requireOperator()
-            let body = try await call.request.decode(ShowBody.self)
+            let body = try await call.decode(ShowBody.self)
             guard let name = body.name else { throw StageError.invalidParameter("name", "must be given") }
             return try answer(
                 try await shows.copy(call.path("show"), as: name, title: body.title),
@@ -91,7 +91,7 @@ struct ShowRoutes: FeatureRoutes {
 
         api.command(.post, "shows/:show/seats") { call in
             try call.claims.requireOperator()
-            let body = try await call.request.decode(SeatBody.self)
+            let body = try await call.decode(SeatBody.self)
             let seat = try await shows.addSeat(body.identity, displayName: body.displayName, to: call.path("show"))
             return try answer(seat, call, .created)
         }
@@ -120,7 +120,7 @@ struct ShowRoutes: FeatureRoutes {
 
         api.command(.post, "shows/:show/episodes") { call in
             try call.claims.requireOperator()
-            let body = try await call.request.decode(EpisodeBody.self, whenEmpty: EpisodeBody())
+            let body = try await call.decode(EpisodeBody.self, whenEmpty: EpisodeBody())
             let episode = try await shows.plan(
                 call.path("show"),
                 title: body.title ?? "",
@@ -137,7 +137,7 @@ struct ShowRoutes: FeatureRoutes {
 
         api.command(.patch, "shows/:show/episodes/:episode") { call in
             try call.claims.requireOperator()
-            let body = try await call.request.decode(EpisodeBody.self)
+            let body = try await call.decode(EpisodeBody.self)
             let episode = try await shows.updateEpisode(
                 call.path("episode"),
                 of: call.path("show"),

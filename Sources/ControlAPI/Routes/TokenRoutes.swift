@@ -3,7 +3,7 @@ import FootlightModel
 import Hummingbird
 import Stage
 
-/// Routes that revoke access tokens.
+/// Routes that issue and revoke access tokens.
 struct TokenRoutes: FeatureRoutes {
     let tokens: AccessTokens
     let audit: AuditLog
@@ -11,10 +11,31 @@ struct TokenRoutes: FeatureRoutes {
     /// The time in seconds for which a revocation by id alone is kept; no issued token is valid for longer.
     private static let maximumLifetime = 3650.0 * 86_400
 
+    /// The time in seconds for which a token is valid if the request names none: an operator's and any other's.
+    private static let usualLifetime = (operators: 90 * 86_400, others: 6 * 3600)
+
     func add(to api: APIRoutes) {
+        api.command(.post, "tokens") { call in
+            try call.claims.requireOperator()
+            let claims = try Self.claims(of: try await call.decode(CreateTokenBody.self))
+            var response = try APIResponse.json(
+                TokenResource(
+                    token: try await tokens.issue(claims),
+                    jti: claims.tokenID ?? "",
+                    identity: claims.identity,
+                    role: .known(claims.role),
+                    room: claims.room,
+                    expiresAt: Timestamp(claims.expiresAt)
+                ),
+                status: .created
+            )
+            response.headers[.cacheControl] = "no-store"
+            return response
+        }
+
         api.command(.post, "tokens/revoke") { call in
             try call.claims.requireOperator()
-            let body = try await call.request.decode(RevokeTokenBody.self)
+            let body = try await call.decode(RevokeTokenBody.self)
             let asked = try await entry(for: body, by: call.claims)
             // In force from here on, even if the list cannot be written.
             defer { if tokens.revocations.contains(asked.id) { audit.revoked(asked, by: call.claims) } }
@@ -35,6 +56,41 @@ struct TokenRoutes: FeatureRoutes {
             try await tokens.revocations.restore(call.path("token"))
             return Response(status: .noContent)
         }
+    }
+
+    /// Returns the claims of a new token.
+    ///
+    /// - Throws: 3073 naming the field, 3067 for an unknown mode.
+    private static func claims(of body: CreateTokenBody) throws(StageError) -> AccessClaims {
+        let role = try body.role.known(in: "role")
+        guard role != .mixer else { throw .invalidParameter("role", "must not be mixer") }
+        guard NameRule.check(body.identity) == nil else {
+            throw .invalidParameter("identity", "must have 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
+        }
+        var modes: [ParticipantMode] = []
+        for name in body.modes ?? [] { modes.append(try ParticipantMode.named(name)) }
+        if role == .participant {
+            guard body.room != nil else { throw .invalidParameter("room", "must be given for a participant") }
+            guard !modes.isEmpty else { throw .invalidParameter("modes", "must name at least one for a participant") }
+        } else if role == .operator {
+            guard body.room == nil else { throw .invalidParameter("room", "must be left out for an operator") }
+        }
+        let rights = Set(body.canAdmin ?? [])
+        guard rights.isSubset(of: ["streaming", "participants"]) else {
+            throw .invalidParameter("can_admin", "must be streaming or participants")
+        }
+        let usual = role == .operator ? usualLifetime.operators : usualLifetime.others
+        let lifetime = body.expiresIn ?? usual
+        try StageError.check(lifetime, in: 1...Int(maximumLifetime), field: "expires_in")
+        return AccessClaims(
+            identity: body.identity,
+            role: role,
+            room: body.room,
+            modes: modes,
+            administers: rights,
+            expiresAt: (Date().timeIntervalSince1970 + Double(lifetime)).rounded(),
+            tokenID: AccessTokens.makeID()
+        )
     }
 
     /// Returns the list entry for a request.

@@ -11,7 +11,7 @@ struct TrackRoutes: FeatureRoutes {
 
         api.command(.put, path) { call in
             let target = try trackTarget(call, mayOnlyMute: false)
-            let body = try await call.request.decode(PublishTrackBody.self, whenEmpty: PublishTrackBody())
+            let body = try await call.decode(PublishTrackBody.self, whenEmpty: PublishTrackBody())
             let kind = try body.kind?.known(in: "kind", orRefuse: "must be \(target.name.kind.rawValue)")
             let track = try rooms.directory.publishTrack(
                 room: target.room.sid,
@@ -27,7 +27,7 @@ struct TrackRoutes: FeatureRoutes {
         api.command(.patch, path) { call in
             // The right is checked before the body is decoded.
             _ = try trackTarget(call, mayOnlyMute: true)
-            let body = try await call.request.decode(UpdateTrackBody.self)
+            let body = try await call.decode(UpdateTrackBody.self)
             let target = try trackTarget(call, mayOnlyMute: !body.enabled)
             let track = try rooms.directory.setTrack(
                 room: target.room.sid,

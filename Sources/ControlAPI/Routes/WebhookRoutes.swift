@@ -12,7 +12,7 @@ struct WebhookRoutes: FeatureRoutes {
     func add(to api: APIRoutes) {
         api.command(.post, "webhooks") { call in
             let webhooks = try webhooks(for: call)
-            let draft = try WebhookDraft(try await call.request.decode(CreateWebhookBody.self))
+            let draft = try WebhookDraft(try await call.decode(CreateWebhookBody.self))
             let endpoint = try await refusing { () async throws(WebhookFault) in try await webhooks.create(draft) }
             let resource = WebhookResource(endpoint, pending: 0, showsSecret: true)
             return try APIResponse.json(resource, status: .created)
@@ -30,7 +30,7 @@ struct WebhookRoutes: FeatureRoutes {
 
         api.command(.patch, "webhooks/:webhook") { call in
             let webhooks = try webhooks(for: call)
-            let draft = try WebhookDraft(try await call.request.decode(UpdateWebhookBody.self))
+            let draft = try WebhookDraft(try await call.decode(UpdateWebhookBody.self))
             let id = try endpoint(call, webhooks).id
             let endpoint = try await refusing { () async throws(WebhookFault) in try await webhooks.change(id, draft) }
             return try APIResponse.json(resource(of: endpoint, webhooks))

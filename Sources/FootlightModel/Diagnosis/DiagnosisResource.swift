@@ -50,21 +50,21 @@ public struct HostDiagnosisResource: Codable, Sendable, Hashable {
     /// Why it is not heard.
     public var sound: FindingResource
     /// Why it is not seen.
-    public var picture: FindingResource
+    public var video: FindingResource
 
     /// Creates a description.
-    public init(participantSID: String, identity: String, sound: FindingResource, picture: FindingResource) {
+    public init(participantSID: String, identity: String, sound: FindingResource, video: FindingResource) {
         self.participantSID = participantSID
         self.identity = identity
         self.sound = sound
-        self.picture = picture
+        self.video = video
     }
 
     private enum CodingKeys: String, CodingKey {
         case participantSID = "participant_sid"
         case identity
         case sound
-        case picture
+        case video
     }
 }
 

@@ -58,6 +58,12 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var allowsPrivateAssets = false
     /// `room.idle`: seconds after which the mixer of a room without hosts, viewers and recording is stopped.
     public var roomIdle = 300
+    /// `public_url`: the address by which everyone reaches the gateway by HTTP, such as `https://live.example`.
+    ///
+    /// All addresses in answers, events and pages begin with it. Without it they have the host of each request.
+    public var publicURL: String?
+    /// `api.unknown_fields`: whether requests of the API may have fields that the gateway does not know.
+    public var ignoresUnknownFields = false
     /// `rooms.maximum`: the most rooms in progress.
     public var maximumRooms = 200
     /// `rooms.call.audio_on`, `video_on`, `speaker_on`, `audio_output_on` and `camera_position`: the clients' initial

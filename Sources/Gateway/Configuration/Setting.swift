@@ -229,6 +229,17 @@ struct Setting: Sendable {
             0...86_400,
             "Seconds after which a room's mixer stops when the room has no host, viewer or recording."
         ),
+        .word(
+            "public_url",
+            \.publicURL,
+            "`https://live.example`",
+            "The address by which everyone reaches the gateway by HTTP; all addresses that it gives begin with it."
+        ),
+        .flag(
+            "api.unknown_fields",
+            \.ignoresUnknownFields,
+            "Requests of the API may have fields that the gateway does not know; otherwise they are refused by name."
+        ),
         .number("rooms.maximum", \.maximumRooms, 1...100_000, "Maximum rooms in progress at a time."),
         .flag("rooms.ad_hoc", \.makesRoomsAdHoc, "Joining a room that does not exist creates it."),
         .flag("rooms.call.audio_on", \.callSettings.isAudioOn, "Clients join with the microphone on."),

@@ -208,6 +208,15 @@ extension GatewayConfiguration {
                 problem: "holds \"\(origin)\"; an origin such as https://app.example is needed"
             )
         }
+        if let url = publicURL {
+            guard Self.isOrigin(url) || Self.isOrigin(String(url.dropLast())) && url.hasSuffix("/") else {
+                throw ConfigurationError(
+                    key: "public_url",
+                    problem: "must be a scheme and a host, such as https://live.example"
+                )
+            }
+            if url.hasSuffix("/") { publicURL = String(url.dropLast()) }
+        }
         for (key, port) in [("rtmps.port", rtmpsPort), ("https.port", httpsPort)] where port != nil {
             guard tlsCertificate != nil, tlsKey != nil else {
                 throw ConfigurationError(key: key, problem: "needs tls.certificate and tls.key")

@@ -116,13 +116,15 @@ struct GatewayWeb: Sendable {
                     httpPort: current.http ?? 0,
                     rtmpPort: current.rtmp ?? 0,
                     httpsPort: current.https,
-                    rtmpsPort: current.rtmps
+                    rtmpsPort: current.rtmps,
+                    publicURL: configuration.publicURL
                 )
             },
             readiness: { health.readiness },
             metrics: { metrics.text() },
             openMetrics: { metrics.openMetricsText() },
             allowedOrigins: Set(configuration.allowedOrigins),
+            ignoresUnknownFields: configuration.ignoresUnknownFields,
             admission: { health.acceptsWork ? nil : .serverBusy(retryAfter: Health.retryAfter) },
             mixerReported: { [mixers = pipeline.mixers] room in mixers.reported(room: room) },
             persist: { room in

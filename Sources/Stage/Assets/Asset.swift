@@ -9,7 +9,7 @@ public struct Asset: Sendable, Hashable {
     /// The maximum side of an image, in pixels.
     public static let longestSide = 4096
 
-    /// The name in the room, `[A-Za-z0-9_-]{1,64}`.
+    /// The name in the room, `[A-Za-z0-9_.-]{1,64}`, not beginning with a dot.
     public var name: String
     /// The use of the file.
     public var kind: Kind
@@ -62,7 +62,7 @@ public struct AssetReference: Sendable, Hashable, Codable {
     }
 
     private static func isFile(_ text: String) -> Bool {
-        text.hasPrefix(prefix) && NameRule.check(String(text.dropFirst(prefix.count))) == nil
+        text.hasPrefix(prefix) && NameRule.checkFile(String(text.dropFirst(prefix.count))) == nil
     }
 
     /// Whether the text is a URL that can be fetched: with a host, without credentials, in visible ASCII.

@@ -59,7 +59,7 @@ public struct HostDiagnosis: Sendable, Equatable {
     /// Why it is not heard.
     public var sound: Finding
     /// Why it is not seen.
-    public var picture: Finding
+    public var video: Finding
 }
 
 /// The load of a room's program, in words for an operator.
@@ -86,20 +86,20 @@ struct HostSymptoms: Sendable, Equatable {
     /// Who switched a track off, if it was not the host.
     var switchedOffBy: [TrackName: String] = [:]
     /// The last time when the microphone was not silent, or the time of its first report.
-    private(set) var heardAt: Double?
+    private(set) var audibleAt: Double?
     /// The last time when media was late.
     private(set) var lateAt: Double?
 
     mutating func update(_ entry: MixerReport.Entry, before: HostSync?, at now: Double) {
         if let level = entry.audioLevel {
-            if level >= Self.silence || heardAt == nil { heardAt = now }
+            if level >= Self.silence || audibleAt == nil { audibleAt = now }
         } else {
-            heardAt = nil
+            audibleAt = nil
         }
         if let late = entry.sync?.late, let before, late > before.late { lateAt = now }
     }
 
-    func isSilent(at now: Double) -> Bool { heardAt.map { now - $0 >= Self.silenceTime } ?? false }
+    func isSilent(at now: Double) -> Bool { audibleAt.map { now - $0 >= Self.silenceTime } ?? false }
 
     func isLate(at now: Double) -> Bool { lateAt.map { now - $0 < Self.lateTime } ?? false }
 }
@@ -114,7 +114,7 @@ extension Room {
                     identity: host.identity,
                     displayName: host.displayName,
                     sound: sound(of: host, at: now),
-                    picture: picture(of: host, at: now)
+                    video: video(of: host, at: now)
                 )
             }
         )
@@ -135,7 +135,7 @@ extension Room {
         return finding(isBackstage ? .backstage : .none, .mic, host, at: now)
     }
 
-    private func picture(of host: Participant, at now: Double) -> HostDiagnosis.Finding {
+    private func video(of host: Participant, at now: Double) -> HostDiagnosis.Finding {
         // A shared screen is a picture too.
         let name = host.isCameraOn || host.tracks[.screen] == nil ? TrackName.camera : .screen
         if let cause = arrival(of: name, host, at: now) { return finding(cause, name, host, at: now) }
@@ -190,7 +190,10 @@ extension Room {
                     "Check the encoder's settings, and lift the block once they are corrected"
                 )
             case .notConnected:
-                ("No encoder of \(who) is connected", "Ask \(who) to start streaming with the address and key of the seat")
+                (
+                    "No encoder of \(who) is connected",
+                    "Ask \(who) to start streaming with the address and key of the seat"
+                )
             case .noTrack:
                 (
                     name == .mic ? "\(who)'s encoder sends no sound" : "\(who)'s encoder sends no picture",
@@ -223,7 +226,10 @@ extension Room {
             case .noTile:
                 ("\(who) has no tile in this layout", "Pin \(who), or choose a layout with more tiles")
             case .overload:
-                ("The mixer shows no video of hosts, because the processor is too slow", "See the advice for the program")
+                (
+                    "The mixer shows no video of hosts, because the processor is too slow",
+                    "See the advice for the program"
+                )
             case .backstage:
                 ("The audience sees a slate until the show goes live", "Go live")
             }

@@ -49,7 +49,7 @@ struct DirectoryState: Sendable {
         try rejectIfDraining()
         try settings.validate()
         guard sidByName[settings.name] == nil else { throw .roomExists }
-        guard sidByName.count < self.settings.maximumRooms else { throw .serverBusy(retryAfter: 10) }
+        guard sidByName.count < self.settings.maximumRooms else { throw .tooManyRooms(self.settings.maximumRooms) }
         var settings = settings
         let callSettings = (settings.callSettings ?? CallSettings()).filled(from: self.settings.callSettings)
         settings.callSettings = callSettings == CallSettings() ? nil : callSettings
@@ -85,7 +85,7 @@ struct DirectoryState: Sendable {
     }
 
     func rejectIfDraining() throws(StageError) {
-        if isDraining { throw .serverBusy(retryAfter: 5) }
+        if isDraining { throw .shuttingDown }
     }
 
     /// Returns the sid of a room: by sid in any state, by name in progress, else the latest ended one by name.

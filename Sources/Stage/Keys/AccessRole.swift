@@ -1,5 +1,5 @@
 /// The role of a token's bearer.
-public enum AccessRole: String, Sendable, Hashable, Codable {
+public enum AccessRole: String, Sendable, Hashable, Codable, CaseIterable {
     /// Runs the gateway: may access every room and every action.
     case `operator`
     /// A person in one room.

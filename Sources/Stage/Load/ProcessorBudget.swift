@@ -95,6 +95,15 @@ public struct ProcessorBudget: Sendable, Equatable {
         return admits(Self.program(room), to: room, beside: others)
     }
 
+    /// The refusal of a program or host, with the cores that all rooms use.
+    fileprivate func refusal(_ loads: [RoomLoad]) -> StageError {
+        .processorExhausted(
+            used: loads.compactMap(\.measured).reduce(0, +),
+            allowed: cores,
+            retryAfter: Self.retryAfter
+        )
+    }
+
     /// Whether the budget admits a modelled cost in cores.
     private func admits(_ more: Double, to room: RoomLoad, beside others: [RoomLoad]) -> Bool {
         let scale = Self.scale(of: others + [room])
@@ -146,8 +155,9 @@ extension DirectoryState {
             return
         }
         let processorLoad = target?.processorLoad(at: now) ?? ProcessorBudget.RoomLoad(hosts: 0)
-        guard budget.admitsHost(to: processorLoad, beside: otherLoads(beside: target, at: now)) else {
-            throw .serverBusy(retryAfter: ProcessorBudget.retryAfter)
+        let others = otherLoads(beside: target, at: now)
+        guard budget.admitsHost(to: processorLoad, beside: others) else {
+            throw budget.refusal(others + [processorLoad])
         }
     }
 
@@ -156,9 +166,8 @@ extension DirectoryState {
     /// - Throws: 53006.
     func requireProcessor(forProgramOf room: Room, at now: Double) throws(StageError) {
         guard let budget = settings.processor else { return }
-        guard budget.admitsProgram(of: room.processorLoad(at: now), beside: otherLoads(beside: room, at: now)) else {
-            throw .serverBusy(retryAfter: ProcessorBudget.retryAfter)
-        }
+        let (load, others) = (room.processorLoad(at: now), otherLoads(beside: room, at: now))
+        guard budget.admitsProgram(of: load, beside: others) else { throw budget.refusal(others + [load]) }
     }
 
     private func otherLoads(beside room: Room?, at now: Double) -> [ProcessorBudget.RoomLoad] {

@@ -104,7 +104,7 @@ extension ModelSamples {
         participantSID: "x",
         identity: "x",
         sound: findingResource,
-        picture: findingResource
+        video: findingResource
     )
     static let programDiagnosisResource = ProgramDiagnosisResource(
         level: 0,
@@ -113,7 +113,25 @@ extension ModelSamples {
         processorPercent: 1
     )
 
+    static let createTokenBody = CreateTokenBody(
+        identity: "x",
+        role: "operator",
+        room: "x",
+        modes: ["x"],
+        canAdmin: ["x"],
+        expiresIn: 1
+    )
+    static let tokenResource = TokenResource(
+        token: "x",
+        jti: "x",
+        identity: "x",
+        role: "operator",
+        room: "x",
+        expiresAt: Timestamp(0)
+    )
+
     static let shows: [Sample] = [
+        Sample(createTokenBody), Sample(tokenResource),
         Sample(findingResource), Sample(hostDiagnosisResource), Sample(programDiagnosisResource),
         Sample(RoomDiagnosisResource(program: programDiagnosisResource, hosts: [hostDiagnosisResource])),
         Sample(showScheduleResource), Sample(showOutputResource), Sample(showRoomResource), Sample(seatResource),

@@ -56,7 +56,7 @@ struct LivestreamOptionsTests {
             ("audio_bitrate", LivestreamOptions(audioBitrate: 9)),
             ("audio_bitrate", LivestreamOptions(audioBitrate: 321)),
             ("max_duration", LivestreamOptions(maximumDuration: 0)),
-            ("min_idle_timeout", LivestreamOptions(minimumIdleTimeout: 86_401)),
+            ("min_idle_timeout", LivestreamOptions(minimumIdleTimeout: LivestreamOptions.longestDuration + 1)),
         ]
     )
     func bounds(field: String, options: LivestreamOptions) {

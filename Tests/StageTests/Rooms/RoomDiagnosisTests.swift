@@ -34,10 +34,10 @@ struct RoomDiagnosisTests {
 
     @Test("a host that sends sound and picture has nothing to mend, whose encoder is gone has")
     mutating func connection() throws {
-        #expect(try ann().sound.cause == .notConnected && ann().picture.cause == .notConnected)
+        #expect(try ann().sound.cause == .notConnected && ann().video.cause == .notConnected)
         let connection = try run.encode("ann")
         try report(-20)
-        #expect(try ann().sound.cause == .none && ann().picture.cause == .none)
+        #expect(try ann().sound.cause == .none && ann().video.cause == .none)
         #expect(try ann().sound.advice.isEmpty && ann().sound.message == "ann is heard")
         try run.stopEncoder("ann", connection: connection)
         #expect(try ann().sound.cause == .notConnected)
@@ -48,7 +48,7 @@ struct RoomDiagnosisTests {
     mutating func tracks() throws {
         let connection = try run.encode("ann", media: PublishedMedia(hasVideo: true, hasAudio: false))
         try report(nil, [.camera])
-        #expect(try ann().sound.cause == .noTrack && ann().picture.cause == .none)
+        #expect(try ann().sound.cause == .noTrack && ann().video.cause == .none)
         try run.send("ann", StageFixture.media, connection: connection)
         try report(-20)
         _ = try run.room.setTrack(.mic, of: "ann", isEnabled: false, by: "director", at: run.now)
@@ -58,7 +58,7 @@ struct RoomDiagnosisTests {
         _ = try run.room.setTrack(.mic, of: "ann", isEnabled: false, at: run.now)
         #expect(try ann().sound.by == nil)
         _ = try run.room.setTrack(.camera, of: "ann", isEnabled: false, by: "director", at: run.now)
-        #expect(try ann().picture.cause == .switchedOff && ann().picture.by == "director")
+        #expect(try ann().video.cause == .switchedOff && ann().video.by == "director")
     }
 
     @Test("silence is a cause after twelve seconds, and ends with the first sound")
@@ -104,7 +104,7 @@ struct RoomDiagnosisTests {
         #expect(try ann().sound.cause == .none)
         run.now += 1
         try report(-20, late: 9)
-        #expect(try ann().sound.cause == .late && ann().picture.cause == .late)
+        #expect(try ann().sound.cause == .late && ann().video.cause == .late)
         run.now += 6
         try report(-20, late: 9)
         #expect(try ann().sound.cause == .none)
@@ -115,7 +115,7 @@ struct RoomDiagnosisTests {
         try run.encode("ann")
         try report(-20)
         try run.room.setBackstage(true, at: run.now)
-        #expect(try ann().sound.cause == .backstage && ann().picture.cause == .backstage)
+        #expect(try ann().sound.cause == .backstage && ann().video.cause == .backstage)
         run.room.quarantine(try run.participant("ann").sid, seconds: 30, at: run.now)
         #expect(try ann().sound.cause == .quarantined && ann().sound.message.contains("30 s"))
     }
@@ -136,6 +136,6 @@ struct RoomDiagnosisTests {
         #expect(short.message == "The program has a third of its frames, because the processor is too slow")
         #expect(short.advice == "The program of 1080p costs 80 % of this machine: make it 720p")
         try report(-20, load: MixerLoad(level: 6, reason: .work, work: 1, cores: 2))
-        #expect(try ann().picture.cause == .overload && ann().sound.cause == .none)
+        #expect(try ann().video.cause == .overload && ann().sound.cause == .none)
     }
 }

@@ -37,7 +37,7 @@ struct RoomSettingsTests {
         for (settings, field) in [
             (RoomSettings(name: "a", maximumHosts: 0), "max_hosts"),
             (RoomSettings(name: "a", emptyTimeout: 0), "empty_room_timeout"),
-            (RoomSettings(name: "a", unusedTimeout: 86_401), "unused_room_timeout"),
+            (RoomSettings(name: "a", unusedTimeout: RoomSettings.longestTimeout + 1), "unused_room_timeout"),
             (RoomSettings(name: "a", layout: .init(gridSize: 13)), "layout.grid_size"),
             (RoomSettings(name: "a", program: .init(width: 1281)), "program.width"),
             (RoomSettings(name: "a", program: .init(height: 88)), "program.height"),

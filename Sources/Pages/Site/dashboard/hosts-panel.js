@@ -83,7 +83,7 @@ function hostRow(room, { sid }, mayCommand) {
     mayCommand ? actions : null, discarded, details);
   row.diagnose = (found) => {
     // "Backstage" is true of everyone, and stands at the head of the page.
-    const causes = [found?.sound, found?.picture].filter((one) => one && !['none', 'backstage'].includes(one.cause));
+    const causes = [found?.sound, found?.video].filter((one) => one && !['none', 'backstage'].includes(one.cause));
     const apart = causes.filter(({ message }, place) => causes.findIndex((one) => one.message === message) === place);
     keyed(finding, apart, ({ message }) => message, ({ message, advice }) => h('li', {},
       h('strong', {}, message), advice ? h('span', { class: 'soft' }, ` ${advice}.`) : null), () => undefined);
