@@ -360,6 +360,7 @@ let package = Package(
         ),
         .tests(
             of: "FootlightClient",
+            "Shows",
             "Stage",
             "FootlightModel",
             "Media",

@@ -28,6 +28,11 @@ public import Stage
 /// |---|---|
 /// | rooms | ``createRoom(_:)`` ``rooms(status:pageSize:pageToken:)`` ``room(_:)`` |
 /// |  | ``endRoom(_:)`` ``goLive(_:)`` ``stopLive(_:)`` |
+/// | shows | ``createShow(_:template:)`` ``shows()`` ``show(_:)`` ``update(show:_:)`` ``deleteShow(_:)`` ``showStatus(_:)`` |
+/// | seats | ``addSeat(_:to:)`` ``seat(_:of:)`` ``renewKey(ofSeat:in:)`` ``removeSeat(_:from:)`` |
+/// | episodes | ``planEpisode(of:_:)`` ``episodes(of:)`` ``openEpisode(_:of:)`` |
+/// |  | ``goLive(withEpisode:of:)`` ``endEpisode(_:of:)`` |
+/// | diagnosis | ``diagnosis(of:)`` |
 /// | participants | ``join(_:_:)`` ``participants(of:mode:status:pageSize:pageToken:)`` ``participant(_:in:)`` |
 /// |  | ``update(_:in:_:)`` ``leave(_:in:)`` ``remove(_:from:)`` |
 /// | sessions | ``heartbeat(_:in:sessionID:audioLevel:)`` ``reconnect(_:in:sessionID:lastEventID:)`` |
@@ -579,9 +584,10 @@ extension BroadcastClient {
     func command<Value: Decodable>(
         _ method: Method,
         _ path: [String],
+        query: [(name: String, value: String?)] = [],
         _ body: (any Encodable)? = nil
     ) async throws(StageError) -> Value {
-        try value(of: try await answer(to: request(method, path, body: body)))
+        try value(of: try await answer(to: request(method, path, query: query, body: body)))
     }
 
     /// Sends a command whose response has no body.

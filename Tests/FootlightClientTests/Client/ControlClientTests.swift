@@ -1,6 +1,7 @@
 import FootlightClient
 import Foundation
 import FootlightModel
+import Shows
 import Stage
 import FootlightTesting
 import TestSupport
@@ -30,6 +31,33 @@ struct ControlClientTests {
         #expect(try await client.endRoom("second").status == "completed")
         #expect(try await client.rooms(status: .completed).rooms.map(\.sid) == [made.sid])
         await #expect(throws: StageError.roomNotFound) { try await client.room("third") }
+    }
+
+    @Test("Shows: made, read, changed, opened, put on air and ended; seats with keys, and a diagnosis")
+    func shows() async throws {
+        let fixture = try await GatewayFixture(isAlone: true)
+        let client = fixture.operatorClient
+        let body = ShowBody(name: "weekly", title: "Weekly", seats: [SeatBody(identity: "ann")])
+        let made = try await client.createShow(body, template: "interview")
+        #expect(made.room.maxHosts == 2 && made.seats.map(\.identity) == ["ann"] && made.state == .upcoming)
+        #expect(try await client.shows() == [made])
+        #expect(try await client.show("weekly") == made)
+        #expect(try await client.update(show: "weekly", ShowBody(title: "Monthly")).title == "Monthly")
+        let seat = try await client.addSeat(SeatBody(identity: "bo", displayName: "Bo"), to: "weekly")
+        #expect(try await client.seat("bo", of: "weekly") == seat)
+        #expect(try await client.renewKey(ofSeat: "bo", in: "weekly").ingest != seat.ingest)
+        try await client.removeSeat("bo", from: "weekly")
+        await #expect(throws: StageError.seatNotFound) { try await client.seat("bo", of: "weekly") }
+
+        let planned = try await client.planEpisode(of: "weekly", EpisodeBody(title: "One"))
+        #expect(try await client.openEpisode(of: "weekly").state == .backstage)
+        #expect(try await client.goLive(withEpisode: planned.id, of: "weekly").state == .live)
+        #expect(try await client.showStatus("weekly").state == .live)
+        #expect(try await client.diagnosis(of: "weekly").hosts.isEmpty)
+        #expect(try await client.endEpisode(of: "weekly").endReason == .ended)
+        #expect(try await client.episodes(of: "weekly").map(\.title) == ["One"])
+        try await client.deleteShow("weekly")
+        await #expect(throws: StageError.showNotFound) { try await client.show("weekly") }
     }
 
     @Test("Participants: joined, read, renamed, listed by mode, reconnected, removed")

@@ -1,0 +1,131 @@
+import FootlightTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// A show that an operator makes and runs in the dashboard alone.
+@Suite("A show in the dashboard", .enabled(if: TestRun.isFull), .serialized, .timeLimit(.minutes(3)))
+struct ShowDashboardTests {
+    @Test("an operator plans a show, lets a host in, finds out why it is not heard, goes live, records, and looks back")
+    func wholeShow() async throws {
+        let gateway = try await GatewayProcess()
+        defer { gateway.end() }
+        let folder = try TemporaryFolder("dashboard")
+        let clip = folder.file("ann.flv")
+        try await FFmpeg.encode(HostScript(.red, tone: 440), seconds: 20, to: clip)
+        let browser = try await HeadlessBrowser()
+        let site = "http://127.0.0.1:\(gateway.endpoints.httpPort)"
+        try await browser.open("\(site)/")
+        #expect(try await browser.waits(for: "location.pathname === '/dashboard'", within: .seconds(5)))
+        #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(5)))
+        _ = try await browser.evaluate(
+            """
+            globalThis.confirm = () => true;
+            globalThis.named = (text) => [...document.querySelectorAll('a, button, [role=tab]')]
+                .find((one) => one.textContent.trim() === text && !one.hidden && one.offsetParent !== null);
+            globalThis.enter = (field, value) => {
+                field.value = value;
+                field.dispatchEvent(new Event('input', { bubbles: true }));
+                field.dispatchEvent(new Event('change', { bubbles: true }));
+            };
+            document.querySelector('#token').value = '\(try gateway.operatorToken)';
+            document.querySelector('.login button').click();
+            """
+        )
+        func waits(_ expression: String, _ seconds: Int = 10) async throws {
+            let isTrue = try await browser.waits(for: expression, within: .seconds(seconds))
+            try #require(isTrue, "\(expression)")
+        }
+        func click(_ text: String) async throws {
+            try await waits("named('\(text)')")
+            _ = try await browser.evaluate("named('\(text)').click()")
+        }
+        let badge = "document.querySelector('.show-bar .badge')?.textContent"
+
+        // One form makes the show, its seat and its first episode.
+        try await click("New show")
+        try await waits("document.querySelector('.new-show')")
+        _ = try await browser.evaluate(
+            """
+            enter(document.querySelector('[name=title]'), 'Friday Night: Ünique');
+            enter(document.querySelector('[name=kind]'), 'one_host');
+            enter(document.querySelector('[name=hosts]'), 'Ann <b>Lee</b>');
+            """
+        )
+        #expect(
+            try await browser.evaluate("document.querySelector('[name=name]').value").string == "friday-night-unique"
+        )
+        try await click("Create show")
+        try await waits("location.hash === '#/show/friday-night-unique' && \(badge) === 'Upcoming'")
+        let path = "/v1/shows/friday-night-unique"
+        let show = try await gateway.api("GET", path).json
+        #expect(show["title"].string == "Friday Night: Ünique" && show["next"]["state"].string == "planned")
+
+        // The key is shown where the host is.
+        try await click("Settings")
+        try await click("Show key")
+        let key = try await browser.evaluate("document.querySelectorAll('.secret')[1].textContent").string ?? ""
+        #expect(key == show["seats"].elements.first?["ingest"]["rtmp"]["stream_key"].string && key.hasPrefix("sk_"))
+        try await click("Studio")
+        try await click("Open for hosts")
+        try await waits("\(badge) === 'Backstage'")
+        let encoder = try FFmpeg.host(file: clip, to: gateway.ingestURL(key: key))
+        defer { encoder.end() }
+        try await waits("document.querySelector('.host .name')?.textContent === 'Ann <b>Lee</b>'", 15)
+
+        try await click("Go live")
+        try await waits("\(badge) === 'Live'")
+        // A gain that is all the way down is told, and is mended here.
+        let gain = "document.querySelector('.gain')"
+        _ = try await browser.evaluate("enter(\(gain), -60)")
+        let finding = "document.querySelector('.findings')?.textContent"
+        try await waits("\(finding)?.includes('gain is all the way down')")
+        try await browser.captureScreenshot(to: folder.file("silent.png"))
+        _ = try await browser.evaluate("enter(\(gain), 0)")
+        try await waits("\(finding) === ''")
+
+        _ = try await browser.evaluate(
+            """
+            enter(document.querySelector('.overlay [name=title]'), 'Ann Lee');
+            document.querySelector('.overlay [type=submit]').click();
+            """
+        )
+        try await waits("document.querySelector('.overlay .badge:not([hidden])')")
+        let layout = try await gateway.api("GET", "/v1/rooms/friday-night-unique/layout").json
+        #expect(layout["lower_third"]["title"].string == "Ann Lee")
+
+        try await click("Record")
+        try await waits("named('Stop recording')")
+        let seen = try await FFmpeg.record(
+            gateway.rtmpURL(room: "friday-night-unique"),
+            seconds: 6,
+            to: folder.file("seen.flv")
+        ).finish()
+        let end = seen.duration(.video)
+        #expect(try await seen.frame(at: end - 0.5).colour(x: 640, y: 100).distance(to: .red) < 60)
+        #expect(try await seen.decodedAudio().toneLevel(frequency: 440, from: end - 2) > -40)
+
+        try await click("End")
+        try await waits("\(badge) === 'Ended'", 15)
+        try await click("Audience")
+        let row = "document.querySelector('.table tbody tr')?.textContent"
+        try await waits("\(row)?.includes('ended by an operator')")
+        #expect(try await browser.evaluate("document.querySelectorAll('.table tbody td')[2].textContent").string == "1")
+        try await click("Recordings")
+        try await waits("document.querySelector('#tab-recordings .output .badge')?.textContent === 'complete'", 25)
+        try await click("Play")
+        try await waits("document.querySelector('.player').currentTime > 0.5")
+
+        // The pages of a phone have no sideways scroll.
+        try await browser.resize(width: 390, height: 844, isPhone: true)
+        for tab in ["Studio", "Outputs", "Audience", "Recordings", "Settings"] {
+            try await click(tab)
+            try await waits("document.documentElement.scrollWidth <= innerWidth && innerWidth === 390", 5)
+        }
+        let consoleErrors = browser.consoleErrors.filter { !$0.contains("Failed to load resource") }
+        #expect(consoleErrors.isEmpty, "\(consoleErrors)")
+        #expect(
+            browser.requests.allSatisfy { $0.hasPrefix("\(site)/") || $0.hasPrefix("blob:") || $0.hasPrefix("data:") }
+        )
+    }
+}
