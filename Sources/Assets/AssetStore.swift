@@ -122,10 +122,10 @@ public final class AssetStore: Sendable {
 
     /// Deletes the files of unknown rooms and incomplete uploads; called at startup, blocks on the disk.
     ///
-    /// - Parameter rooms: The sids of the existing rooms.
-    public func removeOrphans(retaining rooms: Set<String>) {
+    /// - Parameter isRetained: Whether a room or show of this sid exists.
+    public func removeOrphans(retaining isRetained: (_ sid: String) -> Bool) {
         for sid in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
-            guard rooms.contains(sid) else {
+            guard isRetained(sid) else {
                 try? FileManager.default.removeItem(atPath: folder(of: sid))
                 continue
             }

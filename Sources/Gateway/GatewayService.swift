@@ -313,6 +313,7 @@ public struct GatewayService: Sendable {
                 revoked.probe({ revocations.all(with: $0) }, answer)
             },
             .store("tickets") { [tickets = pipeline.tickets] answer in tickets.probe(answer) },
+            .store("shows") { [shows = pipeline.showStore] answer in shows.probe(answer) },
             .mixers(pipeline.mixers),
         ]
         parts += LivenessMonitor.Part.loops(of: group)

@@ -25,6 +25,8 @@ struct Pipeline: Sendable {
     let stage: RoomDirectory
     /// Shows and their episodes.
     let shows: ShowDirectory
+    /// The stored shows.
+    let showStore: ShowStore
     /// The ingest of hosts' media.
     let hosts: HostIngest
     /// The mixer processes, one per live room.
@@ -287,16 +289,30 @@ struct Pipeline: Sendable {
         )
         observation = stage.observe { dispatcher.dispatch($0) }
         let showStore = ShowStore(path: showDatabase, secret: secrets.pepper, logger: logger)
+        self.showStore = showStore
+        let stored = showStore.load()
         let (livestreams, recordings) = (livestreams, recordings)
         let shows = ShowDirectory(
             stage: stage,
-            shows: showStore.load(),
+            shows: stored.shows,
             store: showStore,
             effects: ShowDirectory.Effects(
+                checkOutputs: { (targets) throws(StageError) in try livestreams.check(targets) },
                 startOutputs: { (room, plan) throws(StageError) in
-                    try livestreams.start(room: room, targets: plan.targets, options: plan.options)
+                    let running = livestreams.status(room: room)
+                    guard running.state == .starting || running.state == .started else {
+                        return try livestreams.start(room: room, targets: plan.targets, options: plan.options)
+                    }
+                    // Some were started before, such as to try them.
+                    let names = Set(running.outputs.map(\.name))
+                    let missing = plan.targets.filter { !names.contains($0.name) }
+                    if !missing.isEmpty { try livestreams.add(missing, room: room) }
                 },
-                startRecording: { (room) throws(StageError) in try recordings.start(room: room.settings.name) },
+                startRecording: { (room) throws(StageError) in
+                    let state = recordings.status(room: room.settings.name).state
+                    guard state != .starting, state != .started else { return }
+                    try recordings.start(room: room.settings.name)
+                },
                 log: { logger.notice("\($0)", metadata: ["show": "\($1)"]) }
             )
         )
@@ -309,7 +325,11 @@ struct Pipeline: Sendable {
         seats.withLock { $0 = shows }
         // After the rooms, because viewers are counted in existing rooms only.
         logs.resume(from: recovered.lastSeen.map { $0 - recovered.logLag - CDNLogReader.spoolMargin })
-        assets.removeOrphans(retaining: Set(stage.rooms(.inProgress).map(\.sid) + shows.shows.map(\.id)))
+        // Files of shows stay while one of them cannot be read.
+        assets.removeOrphans { sid in
+            (try? stage.summary(of: sid))?.status == .inProgress || (try? shows.show(sid)) != nil
+                || (!stored.areAll && sid.hasPrefix(Show.identifierPrefix))
+        }
         for (room, plan) in plans?.load() ?? [:] { resume(plan, in: room, plans, logger) }
     }
 

@@ -34,8 +34,8 @@ public struct Episode: Sendable, Hashable, Codable {
     public var title: String
     /// The planned start in seconds since 1970; nil for one that an operator opens.
     public var plannedAt: Double?
-    /// Whether it follows from the show's schedule.
-    let isScheduled: Bool?
+    /// The time that the show's schedule gave it, in seconds since 1970; nil for one that was planned by itself.
+    let slot: Double?
     /// What it is at the moment.
     public internal(set) var state = State.planned
     /// The sid of its room, by which its viewership and recordings are found; nil before it opens.
@@ -51,12 +51,12 @@ public struct Episode: Sendable, Hashable, Codable {
     /// The identities of hosts whom an operator removed from it.
     var removed: Set<String> = []
 
-    init(number: Int, title: String, plannedAt: Double?, isScheduled: Bool?) {
+    init(number: Int, title: String, plannedAt: Double?, slot: Double?) {
         id = StageIdentifier.make("EP")
         self.number = number
         self.title = title
         self.plannedAt = plannedAt
-        self.isScheduled = isScheduled
+        self.slot = slot
     }
 
     mutating func end(_ reason: EndReason, at now: Double) {
@@ -190,6 +190,18 @@ extension StageError {
         solution: "Look at the gateway's log and the disk, and try again",
         status: 500,
         isRetryable: true
+    )
+
+    /// 53431: the show is being changed.
+    public static let showBusy = StageError(
+        code: 53431,
+        name: "ShowBusyError",
+        message: "The show is being changed by another request",
+        cause: "A show is changed by one request at a time",
+        solution: "Try again",
+        status: 409,
+        isRetryable: true,
+        retryAfter: 1
     )
 
     /// 53430: a host comes when no episode is open.

@@ -6,6 +6,8 @@ public import Stage
 /// Its episodes take place one after the other in rooms that have the show's name, so that all addresses of viewers stay
 /// the same.
 public struct Show: Sendable, Equatable, Codable {
+    /// The beginning of each id.
+    public static let identifierPrefix = "SH"
     /// The most ended episodes that are remembered; the oldest are forgotten first.
     public static let endedEpisodesKept = 500
     /// The most episodes that are planned at a time.
@@ -31,7 +33,7 @@ public struct Show: Sendable, Equatable, Codable {
 
     /// Creates a show without episodes.
     init(_ settings: ShowSettings, seats: [Seat], at now: Double) {
-        id = StageIdentifier.make("SH")
+        id = StageIdentifier.make(Self.identifierPrefix)
         self.settings = settings
         self.seats = seats
         createdAt = now
@@ -60,14 +62,14 @@ public struct Show: Sendable, Equatable, Codable {
     ///
     /// - Throws: 53424 at the most of planned ones.
     @discardableResult
-    mutating func plan(title: String, at plannedAt: Double?, bySchedule: Bool = false) throws(StageError) -> Episode {
+    mutating func plan(title: String, at plannedAt: Double?, slot: Double? = nil) throws(StageError) -> Episode {
         guard episodes.count(where: { $0.state == .planned }) < Self.plannedEpisodes else { throw .tooManyEpisodes }
         lastNumber += 1
         let episode = Episode(
             number: lastNumber,
             title: title,
             plannedAt: plannedAt,
-            isScheduled: bySchedule ? true : nil
+            slot: slot
         )
         episodes.append(episode)
         return episode
@@ -75,14 +77,70 @@ public struct Show: Sendable, Equatable, Codable {
 
     /// Plans the next episode of the schedule, unless one is planned already.
     ///
+    /// A slot is over once its episode was live, was missed, or ended in the time in which its hosts may come; one that
+    /// was opened long before, to rehearse, takes place still. A slot at which another episode is planned is skipped.
+    ///
     /// - Returns: Whether it changed anything.
     mutating func followSchedule(at now: Double) -> Bool {
         guard let schedule = settings.schedule, let zone = settings.zone else { return false }
-        // One that begins now may be opened for another hour or so.
-        guard !episodes.contains(where: { $0.isScheduled == true && $0.state == .planned }) else { return false }
-        let after = episodes.filter { $0.isScheduled == true }.compactMap(\.plannedAt).max() ?? 0
-        guard let time = schedule.next(after: max(now, after), in: zone) else { return false }
-        return (try? plan(title: "", at: time, bySchedule: true)) != nil
+        guard !episodes.contains(where: { $0.slot != nil && $0.state == .planned }) else { return false }
+        var after = max(now, episodes.filter(isOver).compactMap(\.slot).max() ?? 0)
+        for _ in 0...Self.plannedEpisodes {
+            guard let time = schedule.next(after: after, in: zone) else { return false }
+            if !episodes.contains(where: { $0.state == .planned && $0.plannedAt == time }) {
+                return (try? plan(title: "", at: time, slot: time)) != nil
+            }
+            after = time
+        }
+        return false
+    }
+
+    /// Whether the slot of an episode is over, or taken by it.
+    private func isOver(_ episode: Episode) -> Bool {
+        guard let slot = episode.slot, episode.state == .ended, episode.wentLiveAt == nil else { return true }
+        return (episode.endedAt ?? 0) >= slot - Double(settings.opensBefore)
+    }
+
+    /// Ends an episode; its slot takes place still if it was opened to rehearse.
+    mutating func endEpisode(at index: Int, because reason: Episode.EndReason, at now: Double) {
+        guard episodes[index].state != .ended else { return }
+        episodes[index].end(reason, at: now)
+        updatedAt = now
+        let episode = episodes[index]
+        if let slot = episode.slot, !isOver(episode) {
+            // What was planned in its place, unless an operator has moved it.
+            episodes.removeAll { $0.state == .planned && $0.slot ?? 0 > slot && $0.plannedAt == $0.slot }
+            _ = followSchedule(at: now)
+        }
+        trim()
+    }
+
+    /// Plans the slot after that of an episode which does not take place.
+    mutating func skip(_ episode: Episode, at now: Double) throws(StageError) {
+        guard let slot = episode.slot, let zone = settings.zone,
+            let time = settings.schedule?.next(after: max(now, slot), in: zone)
+        else { return }
+        try plan(title: "", at: time, slot: time)
+    }
+
+    /// Returns the show with what happened to its episodes since a request to change it was begun.
+    ///
+    /// - Parameters:
+    ///   - present: The show as it is.
+    ///   - before: The show as it was when the request began.
+    func merged(with present: Show, since before: Show) -> Show {
+        var show = self
+        let former = Dictionary(before.episodes.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+        for episode in present.episodes where former[episode.id] != episode {
+            if let index = show.index(ofEpisode: episode.id) {
+                show.episodes[index] = episode
+            } else {
+                show.episodes.append(episode)
+            }
+        }
+        show.episodes.sort { $0.number < $1.number }
+        show.lastNumber = max(show.lastNumber, present.lastNumber)
+        return show
     }
 
     /// Forgets the oldest ended episodes beyond the most that are kept.

@@ -6,9 +6,15 @@ import Synchronization
 public protocol ShowStoring: Sendable {
     /// Writes a show, and returns when it is on disk.
     ///
-    /// - Parameter read: Returns the show at the time of writing, so that the latest of several changes counts; nil to
-    ///   delete it.
-    func save(_ id: String, _ read: @escaping @Sendable () -> Show?) async throws
+    /// - Parameters:
+    ///   - read: Returns the show at the time of writing, so that the latest of several changes counts; nil to delete
+    ///     it.
+    ///   - all: Returns all shows, for a store that lost them.
+    func save(
+        _ id: String,
+        _ read: @escaping @Sendable () -> Show?,
+        all: @escaping @Sendable () -> [Show]
+    ) async throws
 }
 
 /// The owner of all shows: plans their episodes, opens and ends them, and admits their hosts.
@@ -28,6 +34,8 @@ public final class ShowDirectory: Sendable {
 
     /// Starts what belongs to a live episode.
     public struct Effects: Sendable {
+        /// Checks outputs before they are saved.
+        let checkOutputs: @Sendable ([OutputTarget]) throws(StageError) -> Void
         /// Starts the outputs of a room.
         let startOutputs: @Sendable (_ room: String, LivestreamPlan) throws(StageError) -> Void
         /// Starts the recording of a room.
@@ -38,10 +46,12 @@ public final class ShowDirectory: Sendable {
 
         /// Creates effects.
         public init(
+            checkOutputs: @escaping @Sendable ([OutputTarget]) throws(StageError) -> Void = { _ in },
             startOutputs: @escaping @Sendable (_ room: String, LivestreamPlan) throws(StageError) -> Void,
             startRecording: @escaping @Sendable (_ room: RoomView) throws(StageError) -> Void,
             log: @escaping @Sendable (_ message: String, _ show: String) -> Void
         ) {
+            self.checkOutputs = checkOutputs
             self.startOutputs = startOutputs
             self.startRecording = startRecording
             self.log = log
@@ -57,6 +67,8 @@ public final class ShowDirectory: Sendable {
         var rooms: [String: String] = [:]
         /// The shows whose episode is being opened.
         var opening: Set<String> = []
+        /// The shows that are being changed, which one request at a time may do; true if one changed meanwhile by itself.
+        var changing: [String: Bool] = [:]
         /// When a host was last connected to an open room, in seconds since 1970, by the room's sid.
         var lastActive: [String: Double] = [:]
     }
@@ -66,6 +78,8 @@ public final class ShowDirectory: Sendable {
     private let effects: Effects
     private let date: @Sendable () -> Double
     private let state = Mutex(State())
+    /// Locked while a seat's host joins; the observer does not need it.
+    private let joining = Mutex(())
     private let observation = Mutex<StageObservation?>(nil)
 
     /// Creates a directory with the stored shows; call it before the rooms are restored, and `resume` after.
@@ -90,23 +104,30 @@ public final class ShowDirectory: Sendable {
         observation.withLock { $0 = following }
     }
 
-    /// Goes on after a restart: ends episodes whose rooms did not come back, and records those that are live.
+    /// Goes on after a restart: ends episodes whose rooms did not come back, and rooms whose episodes have ended; records
+    /// what is live.
     ///
     /// Call it once, after the rooms are restored. The outputs go on by themselves.
     public func resume() {
         let now = date()
-        for show in shows where show.settings.isRecorded && show.current?.state == .live {
-            guard let room = show.current?.roomSID.flatMap({ try? stage.room($0) }), room.status == .inProgress else {
-                continue
+        for show in shows {
+            let open = show.current
+            let room = open?.roomSID.flatMap { try? stage.room($0) }.flatMap { $0.status == .inProgress ? $0 : nil }
+            if let open, let sid = open.roomSID, room == nil {
+                state.withLock { $0.end(room: sid, of: show.name, because: .lost, at: now) }
+                saveLater(show.name)
             }
-            startRecording(of: room)
-        }
-        let lost = state.withLock { state in
-            state.shows.values.compactMap { show in show.current?.roomSID.map { (show.name, $0) } }
-        }.filter { (try? stage.summary(of: $0.1))?.status != .inProgress }
-        for (name, sid) in lost {
-            state.withLock { $0.end(room: sid, of: name, because: .lost, at: now) }
-            saveLater(name)
+            // The name is the show's, so that only a former episode can have left a room.
+            if let left = try? stage.summary(of: show.name), left.status == .inProgress, left.sid != room?.sid {
+                effects.log("a room without an episode ends", show.name)
+                try? stage.end(room: left.sid)
+            }
+            guard let open, let room else { continue }
+            if open.state == .live, !room.isBackstage {
+                if show.settings.isRecorded { startRecording(of: room) }
+            } else {
+                reconcile(room, of: show.name, at: now)
+            }
         }
     }
 
@@ -132,6 +153,7 @@ public final class ShowDirectory: Sendable {
         -> Show
     {
         try settings.validate()
+        try effects.checkOutputs(settings.outputs?.targets ?? [])
         let now = date()
         var show = Show(settings, seats: [], at: now)
         for seat in seats { try show.addSeat(seat.identity, displayName: seat.displayName, at: now) }
@@ -165,16 +187,18 @@ public final class ShowDirectory: Sendable {
         _ reference: String,
         _ change: (inout ShowSettings) throws(StageError) -> Void
     ) async throws(StageError) -> Show {
-        try await self.change(reference) { (show, now) throws(StageError) in
+        let checkOutputs = effects.checkOutputs
+        return try await self.change(reference) { (show, now) throws(StageError) in
             var settings = show.settings
             try change(&settings)
             settings.room.name = show.name
             try settings.validate()
+            if settings.outputs != show.settings.outputs { try checkOutputs(settings.outputs?.targets ?? []) }
             let isRescheduled =
                 settings.schedule != show.settings.schedule || settings.timeZone != show.settings.timeZone
             show.settings = settings
             if isRescheduled {
-                show.episodes.removeAll { $0.state == .planned && $0.isScheduled == true }
+                show.episodes.removeAll { $0.state == .planned && $0.slot != nil }
                 _ = show.followSchedule(at: now)
             }
         }
@@ -187,11 +211,12 @@ public final class ShowDirectory: Sendable {
         let show = try state.withLock { (state) throws(StageError) in
             let show = try state.show(reference)
             guard show.current == nil, !state.opening.contains(show.name) else { throw .episodeOpen }
+            guard state.changing[show.name] == nil else { throw .showBusy }
             state.remove(show.name)
             return show
         }
         do {
-            try await store.save(show.id) { nil }
+            try await store.save(show.id, { nil }, all: all)
         } catch {
             state.withLock { $0.insert(show) }
             throw .showNotStored
@@ -207,6 +232,8 @@ public final class ShowDirectory: Sendable {
         var settings = original.settings
         settings.room.name = name
         settings.title = title ?? settings.title
+        // Files are not copied.
+        settings.poster = nil
         return try await create(settings, seats: original.seats.map { ($0.identity, $0.displayName) })
     }
 
@@ -314,22 +341,18 @@ public final class ShowDirectory: Sendable {
             guard let index = show.index(ofEpisode: id) else { throw .episodeNotFound }
             guard [.planned, .ended].contains(show.episodes[index].state) else { throw .episodeOpen }
             let gone = show.episodes.remove(at: index)
-            guard gone.isScheduled == true, gone.state == .planned, let zone = show.settings.zone else { return }
             // The schedule goes on after the one that does not take place.
-            let after = max(now, gone.plannedAt ?? 0)
-            if let time = show.settings.schedule?.next(after: after, in: zone) {
-                try show.plan(title: "", at: time, bySchedule: true)
-            }
+            if gone.state == .planned { try show.skip(gone, at: now) }
         }
     }
 
     /// Opens an episode's room, backstage; no effect for one that is open.
     ///
-    /// - Throws: 53420, 53421, 53422, 53423 while another episode is open, 53006 at the limit of rooms, 53429.
+    /// - Throws: 53420, 53421, 53422, 53423 while another episode is open, 53006 at the limit of rooms.
     public func open(_ id: String, of reference: String) async throws(StageError) -> Episode {
         let (show, episode) = try episode(id, of: reference)
         try openRoom(of: episode.id, show.name)
-        try await save(show.name)
+        await saveWhatHappened(show.name)
         return try self.episode(episode.id, of: show.name).episode
     }
 
@@ -340,13 +363,13 @@ public final class ShowDirectory: Sendable {
         let (show, episode) = try episode(id, of: reference)
         let sid = try openRoom(of: episode.id, show.name)
         _ = try stage.goLive(room: sid)
-        try await save(show.name)
+        await saveWhatHappened(show.name)
         return try self.episode(episode.id, of: show.name).episode
     }
 
     /// Ends an open episode: its hosts are disconnected, and the audience sees the last slate.
     ///
-    /// - Throws: 53420, 53421 if none is open, 53422, 53429.
+    /// - Throws: 53420, 53421 if none is open, 53422.
     public func end(_ id: String, of reference: String) async throws(StageError) -> Episode {
         let (show, episode) = try episode(id, of: reference)
         switch episode.state {
@@ -355,7 +378,7 @@ public final class ShowDirectory: Sendable {
         case .backstage, .live: break
         }
         if let sid = episode.roomSID { try endRoom(sid, because: .ended) }
-        try await save(show.name)
+        await saveWhatHappened(show.name)
         return try self.episode(episode.id, of: show.name).episode
     }
 
@@ -388,7 +411,8 @@ public final class ShowDirectory: Sendable {
             let episode = show.episodes[index]
             if let sid = episode.roomSID, episode.state == .backstage || episode.state == .live { return .isOpen(sid) }
             guard episode.state == .planned else { throw .episodeEnded }
-            guard show.current == nil, state.opening.insert(name).inserted else { throw .episodeOpen }
+            guard show.current == nil else { throw .episodeOpen }
+            guard state.opening.insert(name).inserted else { throw .showBusy }
             return .make(show.settings.episodeRoom)
         }
         guard case .make(let settings) = step else {
@@ -398,19 +422,31 @@ public final class ShowDirectory: Sendable {
         defer { state.withLock { _ = $0.opening.remove(name) } }
         let room = try stage.create(settings, isReserved: true)
         let now = date()
-        state.withLock { state in
+        let isOpen = state.withLock { state in
+            let isOpen =
+                state.change(name) { show in
+                    guard let index = show.index(ofEpisode: id), show.episodes[index].state == .planned else {
+                        return false
+                    }
+                    show.episodes[index].state = .backstage
+                    show.episodes[index].roomSID = room.sid
+                    show.episodes[index].openedAt = now
+                    _ = show.followSchedule(at: now)
+                    show.updatedAt = now
+                    return true
+                } ?? false
+            guard isOpen else { return false }
             state.rooms[room.sid] = name
             state.lastActive[room.sid] = now
-            state.change(name) { show in
-                guard let index = show.index(ofEpisode: id) else { return }
-                show.episodes[index].state = .backstage
-                show.episodes[index].roomSID = room.sid
-                show.episodes[index].openedAt = now
-                _ = show.followSchedule(at: now)
-                show.updatedAt = now
-            }
+            return true
+        }
+        guard isOpen else {
+            try? stage.end(room: room.sid)
+            throw .episodeNotFound
         }
         effects.log("episode opens", name)
+        // Whatever became of the room before it was followed.
+        if let present = try? stage.room(room.sid) { reconcile(present, of: name, at: now) }
         return room.sid
     }
 
@@ -441,7 +477,9 @@ public final class ShowDirectory: Sendable {
         do {
             let sid = try roomForHost(of: show)
             if show.current?.removed.contains(seat.identity) == true { return .failure(.closed(.participantRemoved)) }
-            if (try? stage.participant(seat.identity, in: sid)) == nil {
+            // Camera and screen may come at the same time, on two event loops.
+            try joining.withLock { (_) throws(StageError) in
+                guard (try? stage.participant(seat.identity, in: sid)) == nil else { return }
                 _ = try stage.join(room: sid, seat.joinRequest)
             }
             return stage.publishGrant(room: sid, identity: seat.identity, source: isScreen ? .screen : .camera)
@@ -476,8 +514,8 @@ public final class ShowDirectory: Sendable {
     ///
     /// - Throws: 53420.
     public func status(of name: String) throws(StageError) -> ShowStatus {
-        guard let show = try? show(name), show.name == name else {
-            guard let room = try? stage.room(name), room.settings.name == name else { throw .showNotFound }
+        guard let show = state.withLock({ $0.shows[name] }) else {
+            guard let room = try? stage.summary(of: name), room.name == name else { throw .showNotFound }
             var status = ShowStatus(title: name, state: room.status == .completed ? .ended : .live)
             if room.status == .inProgress, room.isBackstage { status.state = .upcoming }
             status.endedAt = room.endedAt
@@ -485,9 +523,13 @@ public final class ShowDirectory: Sendable {
         }
         let settings = show.settings
         var status = ShowStatus(title: settings.title.isEmpty ? name : settings.title, state: .upcoming)
-        status.description = settings.description
+        // Of a private show everyone may know title and time only.
+        let isPublic = settings.room.audienceAccess.isUnrestricted
         status.timeZone = settings.timeZone
-        status.hasPoster = settings.poster != nil
+        if isPublic {
+            status.description = settings.description
+            status.hasPoster = settings.poster != nil
+        }
         status.endedAt = show.last?.endedAt
         let episode = show.current ?? show.next
         if episode?.state == .live {
@@ -496,7 +538,7 @@ public final class ShowDirectory: Sendable {
             status.state = .ended
         }
         status.startsAt = episode?.state == .live ? nil : episode?.plannedAt
-        status.episodeTitle = (episode ?? show.last)?.title ?? ""
+        if isPublic { status.episodeTitle = (episode ?? show.last)?.title ?? "" }
         return status
     }
 
@@ -574,22 +616,7 @@ public final class ShowDirectory: Sendable {
         let now = date()
         switch event.payload {
         case .roomUpdated(let room) where room.status == .inProgress:
-            let isFirst = state.withLock { state in
-                state.change(name) { show -> Bool? in
-                    guard let index = show.episodes.firstIndex(where: { $0.roomSID == room.sid }) else { return nil }
-                    let wanted: Episode.State = room.isBackstage ? .backstage : .live
-                    guard show.episodes[index].state != wanted, show.episodes[index].state != .ended else { return nil }
-                    show.episodes[index].state = wanted
-                    show.updatedAt = now
-                    guard wanted == .live else { return false }
-                    let isFirst = show.episodes[index].wentLiveAt == nil
-                    if isFirst { show.episodes[index].wentLiveAt = now }
-                    return isFirst
-                } ?? nil
-            }
-            guard let isFirst else { return }
-            if isFirst { startEffects(of: name, room) }
-            saveLater(name)
+            reconcile(room, of: name, at: now)
         case .roomEnded(let room):
             state.withLock { state in
                 state.end(room: room.sid, of: name, because: .ended, at: now)
@@ -609,6 +636,31 @@ public final class ShowDirectory: Sendable {
         default:
             break
         }
+    }
+
+    /// Takes the state of an open episode from its room, and starts what belongs to it when it goes live first.
+    private func reconcile(_ room: RoomView, of name: String, at now: Double) {
+        let isFirst = state.withLock { state in
+            state.change(name) { show -> Bool? in
+                guard let index = show.episodes.firstIndex(where: { $0.roomSID == room.sid }),
+                    show.episodes[index].state != .ended
+                else { return nil }
+                guard room.status == .inProgress else {
+                    show.endEpisode(at: index, because: .ended, at: now)
+                    return false
+                }
+                let wanted: Episode.State = room.isBackstage ? .backstage : .live
+                guard show.episodes[index].state != wanted else { return nil }
+                show.episodes[index].state = wanted
+                show.updatedAt = now
+                guard wanted == .live, show.episodes[index].wentLiveAt == nil else { return false }
+                show.episodes[index].wentLiveAt = now
+                return true
+            } ?? nil
+        }
+        guard let isFirst else { return }
+        if isFirst { startEffects(of: name, room) }
+        saveLater(name)
     }
 
     /// Recognises the room of an open episode that comes back after a restart.
@@ -644,7 +696,11 @@ public final class ShowDirectory: Sendable {
 
     // MARK: Storage
 
-    /// Changes a show and stores it; a change that cannot be stored is undone.
+    /// Changes a show once that is on disk; a change that cannot be stored has no effect.
+    ///
+    /// What happens to its episodes meanwhile has precedence.
+    ///
+    /// - Throws: 53431 while another change is under way.
     private func change(
         _ reference: String,
         _ body: (inout Show, _ now: Double) throws(StageError) -> Void
@@ -652,42 +708,66 @@ public final class ShowDirectory: Sendable {
         let now = date()
         let (before, after) = try state.withLock { (state) throws(StageError) in
             let before = try state.show(reference)
+            guard state.changing[before.name] == nil else { throw .showBusy }
             var show = before
             try body(&show, now)
             show.updatedAt = now
-            state.insert(show)
+            state.changing[before.name] = false
             return (before, show)
         }
-        do throws(StageError) {
-            try await save(after.name)
-        } catch {
-            state.withLock { state in
-                // Events of the room may have changed it in the meantime; what was asked for is undone only.
-                state.change(before.name) { show in
-                    show.settings = before.settings
-                    show.seats = before.seats
-                }
-                if let show = state.shows[before.name] { state.insert(show) }
+        let name = before.name
+        do {
+            let merged: @Sendable () -> Show = { [weak self] in
+                let present = self?.state.withLock { $0.shows[name] } ?? before
+                return after.merged(with: present, since: before)
             }
-            throw error
+            try await store.save(before.id, merged, all: all)
+        } catch {
+            state.withLock { _ = $0.changing.removeValue(forKey: name) }
+            effects.log("show cannot be stored: \(error)", name)
+            throw .showNotStored
         }
-        return after
+        let (result, hasChanged) = state.withLock { state in
+            let hasChanged = state.changing.removeValue(forKey: name) ?? false
+            let merged = after.merged(with: state.shows[name] ?? before, since: before)
+            state.insert(merged)
+            return (merged, hasChanged)
+        }
+        if hasChanged { saveLater(name) }
+        return result
     }
 
-    /// Writes a show; returns when it is on disk.
+    /// Returns all shows.
+    private var all: @Sendable () -> [Show] {
+        { [weak self] in self?.shows ?? [] }
+    }
+
+    /// Writes a new show; returns when it is on disk.
     private func save(_ name: String) async throws(StageError) {
         guard let id = state.withLock({ $0.shows[name]?.id }) else { throw .showNotFound }
         do {
-            try await store.save(id) { [weak self] in self?.state.withLock { $0.shows[name] } }
+            try await store.save(id, { [weak self] in self?.state.withLock { $0.shows[name] } }, all: all)
         } catch {
             effects.log("show cannot be stored: \(error)", name)
             throw .showNotStored
         }
     }
 
-    /// Writes a show without waiting; a failure is logged, and the next change writes it again.
+    /// Writes what happened to a show's episodes.
+    ///
+    /// A failure is logged and undoes nothing: the show goes on, and the next change writes it again.
+    private func saveWhatHappened(_ name: String) async {
+        let isLater = state.withLock { state in
+            guard state.changing[name] != nil else { return false }
+            state.changing[name] = true
+            return true
+        }
+        if !isLater { try? await save(name) }
+    }
+
+    /// The same, without waiting.
     private func saveLater(_ name: String) {
-        Task { try? await save(name) }
+        Task { await saveWhatHappened(name) }
     }
 }
 
@@ -725,9 +805,7 @@ extension ShowDirectory.State {
     mutating func end(room sid: String, of name: String, because reason: Episode.EndReason, at now: Double) {
         change(name) { show in
             guard let index = show.episodes.firstIndex(where: { $0.roomSID == sid }) else { return }
-            show.episodes[index].end(reason, at: now)
-            show.trim()
-            show.updatedAt = now
+            show.endEpisode(at: index, because: reason, at: now)
         }
     }
 
@@ -738,8 +816,7 @@ extension ShowDirectory.State {
     mutating func miss(_ id: String, of name: String, at now: Double) -> Bool {
         change(name) { show in
             guard let index = show.index(ofEpisode: id) else { return false }
-            show.episodes[index].end(.missed, at: now)
-            show.trim()
+            show.endEpisode(at: index, because: .missed, at: now)
             return true
         } ?? false
     }

@@ -111,10 +111,10 @@ struct AssetStoreTests {
         store.roomEnded("RM1")
         #expect(try await eventually { files("RM1").isEmpty })
         try Data(Self.png).write(to: URL(fileURLWithPath: folder.file("assets/RM2/.logo.17")))
-        AssetStore(path: folder.file("assets")).removeOrphans(retaining: ["RM2"])
+        AssetStore(path: folder.file("assets")).removeOrphans { $0 == "RM2" }
         #expect(files("RM2") == ["logo"] && files("RM3").isEmpty)
         #expect(try await store.assets(of: "RM2").count == 1)
-        AssetStore(path: folder.file("nowhere")).removeOrphans(retaining: [])
+        AssetStore(path: folder.file("nowhere")).removeOrphans { _ in false }
     }
 }
 

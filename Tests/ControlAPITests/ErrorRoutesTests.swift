@@ -34,7 +34,7 @@ struct ErrorRoutesTests {
 
     @Test("Only transient errors are retryable: connections, media, pending snapshots, and server errors (5xx)")
     func retryable() {
-        let passing: Set<Int> = [53000, 53001, 53006, 53207, 53405, 53430, 3065, 429]
+        let passing: Set<Int> = [53000, 53001, 53006, 53207, 53405, 53430, 53431, 3065, 429]
         for error in StageError.documented {
             // A host in quarantine has the code of the media that caused it.
             let passes = passing.contains(error.code) || error == .hostQuarantined(seconds: 60)

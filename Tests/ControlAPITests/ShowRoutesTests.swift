@@ -111,6 +111,28 @@ struct ShowRoutesTests {
         }
     }
 
+    @Test("outputs are saved one by one, each instead of the one of its name")
+    func outputs() async throws {
+        try await ControlServer.run { (server) async throws in
+            _ = try await server.ask("POST", "/v1/shows", #"{"name":"weekly"}"#)
+            let path = "/v1/shows/weekly/outputs"
+            for (name, key) in [("one", "k1"), ("two", "k2"), ("one", "k3")] {
+                let body = #"{"name":"\#(name)","url":"rtmp://a.example/live","stream_key":"\#(key)"}"#
+                let answer = try await server.ask("POST", path, body)
+                #expect(answer.status == 201 && !answer.text.contains(key), "\(answer.text)")
+            }
+            let targets = try #require(try server.shows.show("weekly").settings.outputs?.targets)
+            #expect(targets.map(\.name) == ["two", "one"] && targets.map(\.streamKey) == ["k2", "k3"])
+            #expect(try await server.ask("DELETE", "\(path)/two").status == 200)
+            #expect(try await server.ask("DELETE", "\(path)/two").refusal == "409/4014")
+            let monitor = try await server.tokens.issue(
+                AccessClaims(identity: "m", role: .monitor, expiresAt: Date().timeIntervalSince1970 + 60)
+            )
+            let seen = try await server.ask("GET", "/v1/shows/weekly", as: .token(monitor)).decode(ShowResource.self)
+            #expect(seen.outputs.isEmpty)
+        }
+    }
+
     @Test("a copy has the settings and the seats, with other keys")
     func copy() async throws {
         try await ControlServer.run { (server) async throws in

@@ -74,8 +74,15 @@ private final class MemoryShowStore: ShowStoring {
 
     let stored = Mutex<[String: Show]>([:])
     let isFull = Mutex(false)
+    /// What happens before each write.
+    let delay = Mutex<@Sendable () async -> Void>({})
 
-    func save(_ id: String, _ read: @escaping @Sendable () -> Show?) async throws {
+    func save(
+        _ id: String,
+        _ read: @escaping @Sendable () -> Show?,
+        all: @escaping @Sendable () -> [Show]
+    ) async throws {
+        await delay.withLock { $0 }()
         if isFull.withLock({ $0 }) { throw Full() }
         let show = read()
         stored.withLock { $0[id] = show }
@@ -327,6 +334,83 @@ struct ShowDirectoryTests {
         #expect(try fixture.shows.show("weekly").id == show.id)
     }
 
+    @Test("a change waits for the disk, keeps what happens to episodes meanwhile, and refuses another change")
+    func concurrent() async throws {
+        let fixture = ShowFixture()
+        _ = try await fixture.shows.create(fixture.settings(), seats: [("ann", nil)])
+        let planned = try await fixture.shows.plan("weekly", title: "", at: nil)
+        let (gates, gate) = AsyncStream.makeStream(of: Void.self)
+        let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+        fixture.store.delay.withLock { delay in
+            delay = {
+                arrived.yield()
+                for await _ in gates { break }
+            }
+        }
+        async let renewed = fixture.shows.renewKey(of: "ann", in: "weekly")
+        for await _ in arrivals { break }
+        fixture.store.delay.withLock { $0 = {} }
+        // The room opens while the change is written.
+        let sid = try #require(try await fixture.shows.open(planned.id, of: "weekly").roomSID)
+        await #expect(throws: StageError.showBusy) { try await fixture.shows.plan("weekly", title: "", at: nil) }
+        await #expect(throws: StageError.episodeOpen) { try await fixture.shows.delete("weekly") }
+        gate.yield()
+        let seat = try await renewed
+        let show = try fixture.shows.show("weekly")
+        #expect(show.seats == [seat] && show.current?.roomSID == sid)
+        #expect(try await eventually { fixture.store.stored.withLock { $0[show.id] } == show })
+    }
+
+    @Test("a room that its episode left behind ends at the next start, and does not block the show")
+    func leftRoom() async throws {
+        let fixture = ShowFixture()
+        _ = try await fixture.shows.create(fixture.settings(), seats: [])
+        _ = try await fixture.shows.plan("weekly", title: "", at: nil)
+        let sid = try #require(try await fixture.shows.goLive("current", of: "weekly").roomSID)
+        let record = try #require(fixture.stage.record(of: sid))
+        _ = try await fixture.shows.end("current", of: "weekly")
+        // The end of the episode was stored, and that of its room was not.
+        let back = ShowFixture(shows: Array(fixture.store.stored.withLock { $0.values }), rooms: [record])
+        #expect(try back.stage.room(sid).status == .completed)
+        _ = try await back.shows.plan("weekly", title: "", at: nil)
+        #expect(try await back.shows.open("current", of: "weekly").state == .backstage)
+    }
+
+    @Test("after a restart an episode takes its state from its room")
+    func reconciliation() async throws {
+        let fixture = ShowFixture()
+        var settings = fixture.settings()
+        settings.isRecorded = true
+        _ = try await fixture.shows.create(settings, seats: [])
+        _ = try await fixture.shows.plan("weekly", title: "", at: nil)
+        let sid = try #require(try await fixture.shows.open("current", of: "weekly").roomSID)
+        let stored = Array(fixture.store.stored.withLock { $0.values })
+        _ = try fixture.stage.goLive(room: sid)
+        let record = try #require(fixture.stage.record(of: sid))
+        let back = ShowFixture(shows: stored, rooms: [record])
+        let episode = try #require(try back.shows.show("weekly").current)
+        #expect(episode.state == .live && episode.wentLiveAt != nil)
+        #expect(back.box.recorded.withLock { $0 } == ["weekly"])
+    }
+
+    @Test("a rehearsal days before does not use up the slot, and a moved episode does not double it")
+    func slots() async throws {
+        let fixture = ShowFixture()
+        var settings = fixture.settings()
+        settings.schedule = ShowSchedule(weekdays: [.monday], time: "19:00")
+        let show = try await fixture.shows.create(settings, seats: [])
+        let slot = try #require(show.next?.plannedAt)
+        _ = try await fixture.shows.open("current", of: "weekly")
+        _ = try await fixture.shows.end("current", of: "weekly")
+        #expect(try fixture.shows.show("weekly").next?.plannedAt == slot)
+
+        let next = try #require(try fixture.shows.show("weekly").next)
+        _ = try await fixture.shows.updateEpisode(next.id, of: "weekly", title: nil, plannedAt: slot - 86_400)
+        _ = try await fixture.shows.goLive("current", of: "weekly")
+        _ = try await fixture.shows.end("current", of: "weekly")
+        #expect(try fixture.shows.show("weekly").next?.plannedAt == slot + 7 * 86_400)
+    }
+
     @Test("viewers of a room without a show are told what it is")
     func roomWithoutShow() throws {
         let fixture = ShowFixture()
@@ -350,11 +434,11 @@ struct ShowDirectoryTests {
         let fixture = ShowFixture()
         let show = try await fixture.shows.create(fixture.settings(), seats: [("ann", "Ann")])
         let other = try await fixture.shows.create(fixture.settings("other"), seats: [])
-        for show in [show, other] { try await store.save(show.id) { show } }
-        try await store.save(other.id) { nil }
-        #expect(ShowStore(path: path, secret: Array(1...32), logger: logger).load() == [show])
+        for show in [show, other] { try await store.save(show.id, { show }, all: { [] }) }
+        try await store.save(other.id, { nil }, all: { [] })
+        #expect(ShowStore(path: path, secret: Array(1...32), logger: logger).load().shows == [show])
         // Another secret opens nothing.
-        #expect(ShowStore(path: path, secret: Array(2...33), logger: logger).load().isEmpty)
+        #expect(ShowStore(path: path, secret: Array(2...33), logger: logger).load() == ([], false))
         let secret = try #require(show.seats.first?.streamKey)
         for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
             let content = try Data(contentsOf: URL(fileURLWithPath: folder.file(file)))

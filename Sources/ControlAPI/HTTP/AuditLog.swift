@@ -16,7 +16,10 @@ struct AuditLog: Sendable {
             "who": .string(claims.map { Self.safe($0.identity) } ?? "-"),
             "role": .string(claims?.role.rawValue ?? "-"),
         ]
-        for name in ["room", "participant", "track", "output", "invitation", "asset", "recording", "webhook", "token"] {
+        for name in [
+            "room", "participant", "track", "output", "invitation", "asset", "recording", "webhook", "token", "show",
+            "episode", "identity",
+        ] {
             if let value = context.parameters.get(name) { metadata["\(name)"] = .string(Self.safe(value)) }
         }
         if let id = claims?.tokenID { metadata["token_id"] = .string(Self.safe(id)) }

@@ -299,7 +299,7 @@ extension MixerLoad {
             level: min(max(body.level, 0), 6),
             reason: try body.reason?.known(in: "load.reason"),
             work: body.work,
-            cores: max(body.cores, 0),
+            cores: min(max(body.cores, 0), 4096),
             renditions: (body.renditions ?? []).prefix(RenditionLadder.most + 1).map {
                 RenditionLoad(name: $0.name, dropped: max($0.dropped, 0))
             }

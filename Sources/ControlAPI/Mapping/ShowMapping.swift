@@ -163,7 +163,38 @@ extension ShowSettings {
             return
         }
         try bodies.requireRenditions(of: room.program)
-        let targets = try OutputTarget.targets(of: bodies, beside: [], program: room.program, isOperator: true)
+        store(try OutputTarget.targets(of: bodies, beside: [], program: room.program, isOperator: true))
+    }
+
+    /// Adds an output, instead of the one of its name if there is one.
+    ///
+    /// - Throws: 4015, 3073.
+    mutating func addOutput(_ body: OutputBody) throws(StageError) {
+        try [body].requireRenditions(of: room.program)
+        let others = (outputs?.targets ?? []).filter { $0.name != body.name }
+        let added = try OutputTarget.targets(
+            of: [body],
+            beside: others.map(\.name),
+            program: room.program,
+            isOperator: true
+        )
+        store(others + added)
+    }
+
+    /// Removes an output.
+    ///
+    /// - Throws: 4014 for an unknown name.
+    mutating func removeOutput(_ name: String) throws(StageError) {
+        let targets = outputs?.targets ?? []
+        guard targets.contains(where: { $0.name == name }) else { throw .livestreamNotRunning }
+        store(targets.filter { $0.name != name })
+    }
+
+    private mutating func store(_ targets: [OutputTarget]) {
+        guard !targets.isEmpty else {
+            outputs = nil
+            return
+        }
         // The show decides how long it lasts.
         let options = LivestreamOptions(
             maximumDuration: LivestreamOptions.longestDuration,

@@ -71,6 +71,24 @@ struct ShowRoutes: FeatureRoutes {
             return Response(status: .noContent)
         }
 
+        api.command(.post, "shows/:show/outputs") { call in
+            try call.claims.requireOperator()
+            let body = try await call.decode(OutputBody.self)
+            let show = try await shows.update(call.path("show")) { (settings) throws(StageError) in
+                try settings.addOutput(body)
+            }
+            return try answer(show, call, .created)
+        }
+
+        api.command(.delete, "shows/:show/outputs/:output") { call in
+            try call.claims.requireOperator()
+            let name = call.path("output")
+            let show = try await shows.update(call.path("show")) { (settings) throws(StageError) in
+                try settings.removeOutput(name)
+            }
+            return try answer(show, call)
+        }
+
         api.command(.post, "shows/:show/copy") { call in
             try call.claims.requireOperator()
             let body = try await call.decode(ShowBody.self)
@@ -244,7 +262,7 @@ struct ShowRoutes: FeatureRoutes {
             addresses: answers.addresses(for: call.request)
         )
         // Keys are for operators.
-        if call.claims.role != .operator { resource.seats = [] }
+        if call.claims.role != .operator { (resource.seats, resource.outputs) = ([], []) }
         return resource
     }
 

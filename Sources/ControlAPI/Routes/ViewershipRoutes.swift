@@ -227,19 +227,25 @@ struct ViewershipRoutes: FeatureRoutes {
         } catch {
             guard error == .roomNotFound, (try? call.claims.requireMonitoring()) != nil else { throw error }
             let known = try await read { try await history.broadcasts(room: call.path("room"), limit: 1) }
-            guard !known.isEmpty else { throw error }
-            name = call.path("room")
+            guard let broadcast = known.first else { throw error }
+            name = broadcast.room
         }
         return (name, history)
     }
 
-    /// Returns the broadcast of a report: the latest, or the one on air at `at`.
+    /// Returns the broadcast of a report: that of the sid which the path names, else the latest, or the one on air at
+    /// `at`.
     private func broadcast(
         _ call: APICall,
         of room: String,
         _ history: any AudienceHistory
     ) async throws -> BroadcastRow {
         let wanted = try time(call, "at").map { Int64($0 * 1000) }
+        let reference = call.path("room")
+        if wanted == nil, reference != room {
+            let known = try await read { try await history.broadcasts(room: reference, limit: 1) }
+            if let broadcast = known.first(where: { $0.roomSID == reference }) { return broadcast }
+        }
         let all = try await read { try await history.broadcasts(room: room, limit: wanted == nil ? 1 : 1000) }
         let found = wanted.map { wanted in all.first { $0.began <= wanted } } ?? all.first
         guard let found else { throw StageError.roomNotFound }

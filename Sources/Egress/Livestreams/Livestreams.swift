@@ -352,25 +352,39 @@ public final class Livestreams: Sendable, LivestreamControlling {
         return outputs
     }
 
-    private func output(to target: OutputTarget, room: String) throws(StageError) -> LiveOutput {
+    /// Checks outputs that are to be started later.
+    ///
+    /// - Throws: 4015.
+    public func check(_ targets: [OutputTarget]) throws(StageError) {
+        guard targets.count <= Self.maximumOutputs else {
+            throw .outputInvalid("A livestream has at most \(Self.maximumOutputs) outputs")
+        }
+        for target in targets { _ = try addresses(of: target) }
+    }
+
+    /// Returns the addresses of an output, and what it may connect to.
+    private func addresses(
+        of target: OutputTarget
+    ) throws(StageError) -> (main: PushAddress, spare: PushAddress?, policy: TargetPolicy) {
         guard NameRule.check(target.name) == nil else {
             throw .outputInvalid("An output's name must be 1 to 64 letters, digits, hyphens or underscores")
         }
         let general = policy.withLock { $0 }
         let policy = target.mustBePublic ? general.withoutPrivateAddresses : general
-        let address: PushAddress
-        var spare: PushAddress?
         do {
-            address = try PushAddress(url: target.url, streamKey: target.streamKey)
+            let address = try PushAddress(url: target.url, streamKey: target.streamKey)
             try policy.check(address)
-            if let url = target.backupURL {
-                let found = try PushAddress(url: url, streamKey: target.backupStreamKey ?? target.streamKey)
-                try policy.check(found)
-                spare = found
-            }
+            guard let url = target.backupURL else { return (address, nil, policy) }
+            let spare = try PushAddress(url: url, streamKey: target.backupStreamKey ?? target.streamKey)
+            try policy.check(spare)
+            return (address, spare, policy)
         } catch {
             throw .outputInvalid("Output \(target.name): \(error.message)")
         }
+    }
+
+    private func output(to target: OutputTarget, room: String) throws(StageError) -> LiveOutput {
+        let (address, spare, policy) = try addresses(of: target)
         // Called on a thread of the push, which takes no other lock than the agenda's.
         let agenda = agenda
         let push = RTMPPush(

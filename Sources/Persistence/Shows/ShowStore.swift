@@ -27,14 +27,16 @@ public final class ShowStore: ShowStoring {
         connection = StoreConnection(path: path, lockTimeout: Self.lockTimeout, logger: logger)
     }
 
-    /// Loads all shows; empty, with a log message, when they cannot be read.
+    /// Loads all shows; those that cannot be read are left out, with a log message.
     ///
     /// Takes as long as the disk does, 2 s at most while the file is locked.
-    public func load() -> [Show] {
+    ///
+    /// - Returns: The shows, and whether these are all.
+    public func load() -> (shows: [Show], areAll: Bool) {
         queue.sync {
             do throws(StoreFault) {
                 let documents = try connection.load { (database) throws(StoreFault) in try database.load() }
-                return documents.compactMap { id, document in
+                let shows = documents.compactMap { id, document -> Show? in
                     do {
                         return try JSONDecoder().decode(Show.self, from: try seal.open(document))
                     } catch {
@@ -42,26 +44,57 @@ public final class ShowStore: ShowStoring {
                         return nil
                     }
                 }
+                return (shows, shows.count == documents.count && !connection.needsFullWrite)
             } catch {
                 logger.error("shows cannot be read", metadata: ["file": "\(path)", "reason": "\(error.reason)"])
-                return []
+                return ([], false)
+            }
+        }
+    }
+
+    /// Checks, on the store's queue, whether shows could be written at this moment.
+    ///
+    /// - Parameter answer: Called on that queue with the problem, or nil.
+    public func probe(_ answer: @escaping @Sendable (_ problem: String?) -> Void) {
+        queue.async { [self] in
+            do throws(StoreFault) {
+                try connection.probe()
+                answer(nil)
+            } catch {
+                answer(error.reason)
             }
         }
     }
 
     /// Writes a show as it is by then, or deletes it; returns when that is on disk.
-    public func save(_ id: String, _ read: @escaping @Sendable () -> Show?) async throws {
+    ///
+    /// - Parameter all: Returns all shows, which are written again when the file had to be replaced.
+    public func save(
+        _ id: String,
+        _ read: @escaping @Sendable () -> Show?,
+        all: @escaping @Sendable () -> [Show]
+    ) async throws {
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             queue.async { [self] in
                 do {
-                    let document = try read().map { try seal.seal(JSONEncoder().encode($0)) }
-                    try connection.perform { (database) throws(StoreFault) in try database.save(document, of: id) }
+                    try write(read(), of: id)
+                    if connection.needsFullWrite {
+                        for show in all() where show.id != id { try write(show, of: show.id) }
+                        connection.fullWriteCompleted()
+                    }
                     done.resume()
                 } catch {
                     done.resume(throwing: error)
                 }
             }
         }
+    }
+}
+
+extension ShowStore {
+    private func write(_ show: Show?, of id: String) throws {
+        let document = try show.map { try seal.seal(JSONEncoder().encode($0)) }
+        try connection.perform { (database) throws(StoreFault) in try database.save(document, of: id) }
     }
 }
 

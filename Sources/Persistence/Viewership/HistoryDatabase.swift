@@ -472,8 +472,8 @@ extension HistoryDatabase {
         try store.read { database in
             try Row.fetchAll(
                 database,
-                sql: "SELECT * FROM broadcast WHERE room = ? ORDER BY epoch DESC LIMIT ?",
-                arguments: [room, limit]
+                sql: "SELECT * FROM broadcast WHERE room = ? OR room_sid = ? ORDER BY epoch DESC LIMIT ?",
+                arguments: [room, room, limit]
             ).map { try BroadcastRow($0) }
         }
     }

@@ -247,7 +247,7 @@ public final class HistoryStore: AudienceHistory, Sendable {
 
     // MARK: AudienceHistory
 
-    /// Returns the broadcasts of a room, the latest first.
+    /// Returns the broadcasts of a room by name or sid, the latest first.
     public func broadcasts(room: String, limit: Int) async throws -> [BroadcastRow] {
         try await read { (database) throws(StoreFault) in try database.broadcasts(room: room, limit: limit) }
     }

@@ -240,7 +240,7 @@ extension Room {
 
     private func programDiagnosis(cores: Int) -> ProgramDiagnosis {
         let level = load?.level ?? 0
-        let percent = load.map { Int(($0.cores / Double(max(cores, 1)) * 100).rounded()) }
+        let percent = load.map { Int((min(max($0.cores, 0), 4096) / Double(max(cores, 1)) * 100).rounded()) }
         let message =
             switch level {
             case 0: load == nil ? "No program is being made" : "The program is made without any loss"

@@ -108,7 +108,8 @@ struct Room: Sendable {
             status: status,
             isBackstage: isBackstage,
             counts: counts,
-            revision: revision
+            revision: revision,
+            endedAt: endedAt
         )
     }
 

@@ -64,6 +64,8 @@ public struct RoomSummary: Sendable, Hashable {
     public var counts: RoomCounts
     /// The revision of the room's latest event.
     public var revision: UInt64
+    /// Seconds since 1970; nil while the room is in progress.
+    public var endedAt: Double?
 }
 
 /// The status of a room.

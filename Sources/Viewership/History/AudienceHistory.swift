@@ -2,7 +2,7 @@ public import Stage
 
 /// Reads the settled history: what was counted, by minute and by session.
 public protocol AudienceHistory: Sendable {
-    /// Returns the broadcasts of a room, the latest first.
+    /// Returns the broadcasts of a room by name or sid, the latest first.
     func broadcasts(room: String, limit: Int) async throws -> [BroadcastRow]
     /// Returns the minutes from `from` to before `to`, summed over all broadcasts in steps, in order.
     ///

@@ -36,7 +36,11 @@ function route() {
   const options = { mayCommand: user.may_command, onHealth: showHealth };
   if (kind === 'show' && name) {
     const show = decodeURIComponent(name);
-    present(showView(show, { ...options, tab }), `${show} · Footlight`);
+    if (view?.show === show) {
+      view.select(tab);
+      return;
+    }
+    present(Object.assign(showView(show, { ...options, tab }), { show }), `${show} · Footlight`);
     return;
   }
   if (kind === 'new' && user.may_command) {
@@ -80,7 +84,9 @@ async function begin() {
 
 onLoggedOut(leave);
 addEventListener('hashchange', () => {
+  const before = view;
   route();
+  if (view === before) return;
   // Moves the focus to the new view for keyboard and screen reader users.
   find('main').focus({ preventScroll: true });
 });

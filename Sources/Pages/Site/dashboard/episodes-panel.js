@@ -44,6 +44,7 @@ export function episodesPanel({ base, mayCommand }) {
     mayCommand ? form : null);
 
   const summaries = new Map();
+  const unsettled = new Set();
   let known = '';
 
   async function load() {
@@ -55,7 +56,12 @@ export function episodesPanel({ base, mayCommand }) {
     setShown(none, past.length === 0);
     setShown(table, past.length > 0);
     for (const { id, room_sid: sid } of past) {
-      if (!summaries.has(id)) summaries.set(id, sid ? await askIfThere(`/v1/rooms/${sid}/viewership/summary`) : null);
+      if (!summaries.has(id)) {
+        const summary = sid ? await askIfThere(`/v1/rooms/${sid}/viewership/summary`) : null;
+        summaries.set(id, summary);
+        // Figures that are not final are asked for again.
+        if (sid && !summary?.settled) unsettled.add(id);
+      }
     }
     keyed(body, past, ({ id }) => id, () => h('tr', {}), (row, episode) => {
       const summary = summaries.get(episode.id);
@@ -96,7 +102,9 @@ export function episodesPanel({ base, mayCommand }) {
     update(show) {
       // Asked for when something has changed only.
       const now = JSON.stringify([show.current?.id, show.next, show.last?.id, show.date_updated]);
-      if (now === known) return;
+      if (now === known && unsettled.size === 0) return;
+      for (const id of unsettled) summaries.delete(id);
+      unsettled.clear();
       known = now;
       load().catch(() => { known = ''; });
     },

@@ -59,12 +59,12 @@ export function newShowView() {
       body.schedule = { weekdays: [weekday], time: time.field.value.slice(11, 16) };
     }
     const made = await ask('POST', `/v1/shows?template=${kind.value}`, body);
-    const isPlanned = made.next?.planned_at && start && Date.parse(made.next.planned_at) === start.getTime();
-    if (!isPlanned) {
-      const episode = start ? { planned_at: start.toISOString() } : {};
-      await ask('POST', `/v1/shows/${encodeURIComponent(made.name)}/episodes`, episode);
-    }
+    const path = `/v1/shows/${encodeURIComponent(made.name)}/episodes`;
+    const episode = start ? { planned_at: start.toISOString() } : {};
+    // Whatever becomes of its first episode: the show is there.
     location.hash = `#/show/${encodeURIComponent(made.name)}`;
+    if (!made.next) await ask('POST', path, episode);
+    else if (Date.parse(made.next.planned_at) !== start.getTime()) await ask('PATCH', `${path}/${made.next.id}`, episode);
   }
   return { element: form, close: () => undefined };
 }
@@ -75,11 +75,14 @@ export function nameOf(title) {
     .replaceAll(/^-+|-+$/g, '').slice(0, 64);
 }
 
+/** An identity that is made of a name, or of a place where that has no letter that identities have. */
+export const identityOf = (name, place) => nameOf(name) || `host-${place + 1}`;
+
 /** The seats of the lines of a text, each with an identity of its own. */
 export function seatsOf(text) {
   const taken = new Set();
   return text.split('\n').map((line) => line.trim()).filter(Boolean).map((line, place) => {
-    let identity = nameOf(line) || `host-${place + 1}`;
+    let identity = identityOf(line, place);
     while (taken.has(identity)) identity = `${identity.slice(0, 60)}-${place + 1}`;
     taken.add(identity);
     return { identity, display_name: line };

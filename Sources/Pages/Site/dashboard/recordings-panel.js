@@ -21,7 +21,13 @@ export function recordingsPanel({ mayCommand }) {
 
   async function load() {
     if (!name || !element.isConnected || element.closest('[hidden]')) return;
-    const { recordings } = await ask('GET', `/v1/rooms/${encodeURIComponent(name)}/recordings?page_size=50`);
+    const recordings = [];
+    for (let query = '?page_size=100'; query;) {
+      const answer = await ask('GET', `/v1/rooms/${encodeURIComponent(name)}/recordings${query}`);
+      recordings.push(...answer.recordings);
+      const next = answer.meta?.next_page_token;
+      query = next ? `?page_size=100&page_token=${encodeURIComponent(next)}` : '';
+    }
     setShown(empty, recordings.length === 0);
     keyed(list, recordings.toReversed(), ({ sid }) => sid, recordingRow, (row, one) => row.update(one));
   }

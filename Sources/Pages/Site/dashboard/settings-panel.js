@@ -2,6 +2,7 @@
 
 import { h, keyed, setText, show as setShown } from '../shared/element.js';
 import { ask } from './api.js';
+import { identityOf } from './new-show-view.js';
 import { perform, toast } from './toast.js';
 
 const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
@@ -97,26 +98,36 @@ function outputsForm({ base, mayCommand }) {
   const url = input('Address', { type: 'url', placeholder: 'rtmp://', autocomplete: 'off' });
   const key = input('Stream key', { type: 'password', autocomplete: 'new-password' });
   const save = h('button', { class: 'button', type: 'submit' }, 'Save output');
-  const clear = h('button', { class: 'button', type: 'button', hidden: true, on: { click: () => {
-    if (confirm('Forget all saved outputs of this show?')) perform(clear, () => ask('PATCH', base, { outputs: [] }), 'Forgotten');
-  } } }, 'Forget all');
   const form = h('form', { class: 'plan', on: { submit: (event) => {
     event.preventDefault();
     perform(save, async () => {
-      await ask('PATCH', base, { outputs: [{ name: name.field.value, url: url.field.value, stream_key: key.field.value }] });
+      await ask('POST', `${base}/outputs`, { name: name.field.value, url: url.field.value, stream_key: key.field.value });
       form.reset();
     }, 'Saved: it starts when the show goes live');
-  } } }, name.element, url.element, key.element, h('div', { class: 'buttons' }, save, clear));
+  } } }, name.element, url.element, key.element, save);
   const element = h('section', { class: 'card', 'aria-labelledby': 'saved-title' },
     h('div', { class: 'card-head' }, h('h2', { id: 'saved-title' }, 'Starts with every episode')), list, empty,
     mayCommand ? form : null);
+
+  function savedOutput({ name: one }) {
+    const target = h('p', { class: 'soft target' });
+    const removal = h('button', { class: 'button small', type: 'button', on: { click: () => {
+      if (confirm(`Forget the output ${one}?`)) {
+        perform(removal, () => ask('DELETE', `${base}/outputs/${encodeURIComponent(one)}`), 'Forgotten');
+      }
+    } } }, 'Forget');
+    const row = h('li', { class: 'output' },
+      h('div', { class: 'host-head' }, h('span', { class: 'name' }, one), h('span', { class: 'spacer' }),
+        mayCommand ? removal : null), target);
+    row.update = (output) => setText(target, output.url);
+    return row;
+  }
+
   return {
     element,
     update({ outputs }) {
       setShown(empty, outputs.length === 0);
-      setShown(clear, outputs.length > 0);
-      keyed(list, outputs, ({ name: one }) => one, (output) => h('li', { class: 'output' },
-        h('span', { class: 'name' }, output.name), h('p', { class: 'soft target' }, output.url)), () => undefined);
+      keyed(list, outputs, ({ name: one }) => one, savedOutput, (row, output) => row.update(output));
     },
   };
 }
@@ -130,8 +141,7 @@ export function seatsPanel({ base, mayCommand }) {
   const form = h('form', { class: 'plan', on: { submit: (event) => {
     event.preventDefault();
     perform(add, async () => {
-      const identity = name.value.normalize('NFD').replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-+|-+$/g, '').toLowerCase();
-      await ask('POST', `${base}/seats`, { identity: identity.slice(0, 64), display_name: name.value });
+      await ask('POST', `${base}/seats`, { identity: identityOf(name.value, list.children.length), display_name: name.value });
       form.reset();
     });
   } } }, h('label', { class: 'choice' }, h('span', { class: 'soft' }, 'Name'), name), add);

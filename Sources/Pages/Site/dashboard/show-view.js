@@ -51,7 +51,6 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
   const panels = new Map(tabs.map(([id]) => [id, h('div', { id: `tab-${id}`, role: 'tabpanel', 'aria-labelledby': `to-${id}` })]));
   const links = tabs.map(([id, label]) => h('a', {
     id: `to-${id}`, role: 'tab', href: `#/show/${encodeURIComponent(name)}/${id}`, 'aria-controls': `tab-${id}`,
-    'aria-selected': String(id === tab), tabindex: id === tab ? 0 : -1,
   }, label));
   const list = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Parts of the show', on: { keydown: (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -74,7 +73,15 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
   panels.get('recordings').append(recordings.element);
   panels.get('settings').append(h('div', { class: 'columns' },
     h('div', { class: 'column' }, settings.element, episodes.planning), h('div', { class: 'column' }, seats.element)));
-  for (const [id, panel] of panels) setShown(panel, id === tab);
+  const select = (id) => {
+    const wanted = panels.has(id) ? id : 'studio';
+    for (const [one, panel] of panels) setShown(panel, one === wanted);
+    for (const [place, link] of links.entries()) {
+      link.setAttribute('aria-selected', String(tabs[place][0] === wanted));
+      link.tabIndex = tabs[place][0] === wanted ? 0 : -1;
+    }
+  };
+  select(tab);
   const element = h('div', { class: 'show-page' },
     h('div', { class: 'show-bar' },
       h('a', { class: 'button plain', href: '#/', 'aria-label': 'All shows' }, icon('back')),
@@ -88,6 +95,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
   let parts = null;
   let room = null;
   let isRecording = false;
+  let isClosed = false;
 
   function follow(sid) {
     if (sid === room) return;
@@ -119,6 +127,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
   async function refresh() {
     try {
       show = await ask('GET', base);
+      if (isClosed) return;
       setShown(missing, false);
     } catch (error) {
       if (error instanceof APIError && error.status === 404) setShown(missing, true);
@@ -143,6 +152,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
     for (const part of [seats, settings, episodes, recordings]) part.update(show);
     if (current) {
       const recording = await ask('GET', `/v1/rooms/${encodeURIComponent(name)}/recording`);
+      if (isClosed) return;
       isRecording = ['RECORDING_STARTING', 'RECORDING_STARTED'].includes(recording.state);
       record.classList.toggle('recording', isRecording);
       setText(record, isRecording ? 'Stop recording' : 'Record');
@@ -160,7 +170,10 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
   return {
     element,
     restyle: () => parts?.restyle(),
+    /** Shows another tab, with what is written in the others kept. */
+    select,
     close() {
+      isClosed = true;
       stop();
       clearInterval(tick);
       parts?.close();

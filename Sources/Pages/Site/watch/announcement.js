@@ -27,7 +27,9 @@ export class Announcement extends EventTarget {
       const { ended_at: end } = this.status;
       return end ? `${t('watch.ended')} ${t('watch.endedAt', { time: dateTime(Date.parse(end)) })}` : t('watch.ended');
     }
-    return this.start === null ? t('watch.waiting') : this.startText;
+    // Without the countdown, which would be read aloud each second; it stands below.
+    if (this.start === null) return t('watch.waiting');
+    return this.start > Date.now() + this.offset ? t('watch.startsAt', { time: dateTime(this.start) }) : t('watch.startsNow');
   }
 
   /** The planned start in milliseconds since 1970; null if there is none to wait for. */

@@ -34,7 +34,10 @@ struct ShowDashboardTests {
         )
         func waits(_ expression: String, _ seconds: Int = 10) async throws {
             let isTrue = try await browser.waits(for: expression, within: .seconds(seconds))
-            try #require(isTrue, "\(expression)")
+            let said = try await browser.evaluate(
+                "document.querySelector('main').innerText.slice(0, 300) + document.querySelector('#toasts').innerText"
+            )
+            try #require(isTrue, "\(expression): \(said.text) \(browser.consoleErrors) \(gateway.log.suffix(2000))")
         }
         func click(_ text: String) async throws {
             try await waits("named('\(text)')")
@@ -110,7 +113,8 @@ struct ShowDashboardTests {
         try await click("Audience")
         let row = "document.querySelector('.table tbody tr')?.textContent"
         try await waits("\(row)?.includes('ended by an operator')")
-        #expect(try await browser.evaluate("document.querySelectorAll('.table tbody td')[2].textContent").string == "1")
+        // Its figures are asked for until they are final.
+        try await waits("document.querySelectorAll('.table tbody td')[2].textContent === '1'", 25)
         try await click("Recordings")
         try await waits("document.querySelector('#tab-recordings .output .badge')?.textContent === 'complete'", 25)
         try await click("Play")
