@@ -99,7 +99,8 @@ public struct GatewayService: Sendable {
             retired: try RetiredKeys.load(from: configuration.resolvedRetiredKeys),
             revocations: TokenRevocations(revoked.load(), store: revoked)
         )
-        SigningKeyService.log(try await OperatorToken.ensure(in: directory, tokens: tokens), to: logger)
+        let tokenOutcome = try await OperatorToken.ensure(in: directory, tokens: tokens)
+        SigningKeyService.log(tokenOutcome, to: logger)
         EgressLibraries.initialise()
 
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
@@ -127,6 +128,7 @@ public struct GatewayService: Sendable {
                 logger.error("could not write endpoints.json", metadata: ["error": "\(error)"])
             }
             manager?.ready()
+            if tokenOutcome == .written { Self.welcome(configuration, endpoints, directory, logger) }
             whenListening(endpoints)
         }
         let launcher = MixerLauncher(
@@ -255,6 +257,7 @@ public struct GatewayService: Sendable {
             gate: connections,
             servers: servers,
             certificate: certificate,
+            codes: try? LoginCodes(DataDirectory(configuration.dataDirectory)),
             adminConnections: plan.admin,
             logger: logger
         )
@@ -413,6 +416,21 @@ public struct GatewayService: Sendable {
     }
 
     /// Logs an open listener, and excludes its port from outputs to prevent loops.
+    /// Says at the first start where the dashboard is, and how to log in.
+    private static func welcome(
+        _ configuration: GatewayConfiguration,
+        _ endpoints: Endpoints,
+        _ directory: DataDirectory,
+        _ logger: Logger
+    ) {
+        let address = configuration.publicURL ?? "http://\(configuration.dashboardHost):\(endpoints.httpPort)"
+        guard let code = try? LoginCode.make(in: directory) else { return }
+        logger.notice(
+            "first start: open the dashboard and enter the code, which is good for ten minutes",
+            metadata: ["dashboard": "\(address)/dashboard", "code": "\(code)", "later": "footlight login"]
+        )
+    }
+
     private func opened(_ listener: String, port: Int, of pipeline: Pipeline) {
         logger.info("listening", metadata: ["listener": "\(listener)", "port": "\(port)"])
         if let port = UInt16(exactly: port) { pipeline.livestreams.refuse(ownPort: port) }

@@ -14,6 +14,7 @@ public struct PageSite: Sendable {
     let audience: @Sendable (_ room: String) -> PageAudience?
     let mayKnow: @Sendable (_ room: String, _ sid: String?) -> Bool
     let describe: @Sendable (_ room: String) -> PageDescription?
+    let redeem: @Sendable (_ code: String) async -> String?
     let account: @Sendable (_ fields: HTTPFields, _ peer: String?) -> String?
     let clock: any MonotonicClock
     let warnings: [String]
@@ -36,6 +37,7 @@ public struct PageSite: Sendable {
     ///     peer's address; by default that address.
     ///   - verify: Returns the user of a token; nil if the token does not allow reading all rooms.
     ///   - audience: Returns the public audience of a room; nil if there is no such room.
+    ///   - redeem: Returns a token for a login code; nil if the text is none, or no longer.
     ///   - describe: Returns what a link to the watch page of a room shows; nil for its name alone.
     ///   - mayKnow: Whether the viewer with a session id may know the audience of a private room; true for others.
     public init(
@@ -45,6 +47,7 @@ public struct PageSite: Sendable {
         clock: any MonotonicClock = SystemClock(),
         logger: Logger = Logger(label: "footlight.pages"),
         account: @escaping @Sendable (_ fields: HTTPFields, _ peer: String?) -> String? = { $1 },
+        redeem: @escaping @Sendable (_ code: String) async -> String? = { _ in nil },
         describe: @escaping @Sendable (_ room: String) -> PageDescription? = { _ in nil },
         verify: @escaping @Sendable (_ token: String) async -> PageUser?,
         audience: @escaping @Sendable (_ room: String) -> PageAudience?,
@@ -54,6 +57,7 @@ public struct PageSite: Sendable {
         self.audience = audience
         self.mayKnow = mayKnow
         self.describe = describe
+        self.redeem = redeem
         self.account = account
         self.warnings = warnings
         self.clock = clock

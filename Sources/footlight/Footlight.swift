@@ -28,7 +28,8 @@ struct Footlight: AsyncParsableCommand {
         abstract: "A live-stream broadcast gateway: hosts in, one mixed program out, an audience counted exactly.",
         version: Version.text,
         subcommands: [
-            Serve.self, Demo.self, Join.self, Token.self, CheckConfig.self, DoctorCommand.self, BackupCommand.self,
+            Serve.self, Demo.self, Join.self, Login.self, Token.self, CheckConfig.self, DoctorCommand.self,
+            BackupCommand.self,
             RestoreCommand.self, RotateKey.self, Mixer.self,
         ]
     )

@@ -58,6 +58,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var allowsPrivateAssets = false
     /// `room.idle`: seconds after which the mixer of a room without hosts, viewers and recording is stopped.
     public var roomIdle = 300
+    /// The host by which an operator on this machine reaches the dashboard.
+    public var dashboardHost: String { ["0.0.0.0", "::", ""].contains(host) ? "127.0.0.1" : host }
     /// `public_url`: the address by which everyone reaches the gateway by HTTP, such as `https://live.example`.
     ///
     /// All addresses in answers, events and pages begin with it. Without it they have the host of each request.

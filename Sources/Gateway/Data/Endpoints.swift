@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Synchronization
 
 /// The ports of a running gateway, as written to `endpoints.json`.
@@ -40,6 +41,16 @@ public struct Endpoints: Codable, Sendable, Equatable {
             (try? JSONDecoder().decode(Self.self, from: data))?.pid == ProcessInfo.processInfo.processIdentifier
         else { return }
         directory.remove(fileName)
+    }
+}
+
+extension Endpoints {
+    /// Reads the ports of the gateway that runs on a data folder; nil if none does.
+    public init?(of directory: DataDirectory) {
+        guard let data = try? directory.read(Self.fileName),
+            let found = try? JSONDecoder().decode(Self.self, from: data), kill(found.pid, 0) == 0 || errno == EPERM
+        else { return nil }
+        self = found
     }
 }
 

@@ -13,6 +13,8 @@ enum OperatorToken {
 
     /// The result of checking the file.
     enum Outcome: Equatable {
+        /// There was no file: this is the first start.
+        case written
         /// The token is valid, or the file does not exist.
         case unchanged
         /// The file has a new token; the former one is valid until this time, in seconds since 1970, or not at all.
@@ -23,7 +25,7 @@ enum OperatorToken {
     static func ensure(in directory: DataDirectory, tokens: AccessTokens) async throws -> Outcome {
         guard try directory.read(fileName) != nil else {
             try await write(to: directory, tokens: tokens)
-            return .unchanged
+            return .written
         }
         return try await renew(in: directory, tokens: tokens)
     }

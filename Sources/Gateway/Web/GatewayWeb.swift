@@ -49,6 +49,7 @@ struct GatewayWeb: Sendable {
         gate: ConnectionGate = ConnectionGate(limit: .max, viewers: .max),
         servers: [RTMPServer] = [],
         certificate: ServerCertificate? = nil,
+        codes: LoginCodes? = nil,
         adminConnections: Int = 256,
         logger: Logger
     ) {
@@ -58,7 +59,7 @@ struct GatewayWeb: Sendable {
         self.gate = gate
         self.adminConnections = adminConnections
         self.ports = ports
-        pages = Self.makePages(of: pipeline, configuration, logger: logger)
+        pages = Self.makePages(of: pipeline, configuration, codes: codes, logger: logger)
         streams = ClientLimiter(limit: configuration.clientStreams == 0 ? nil : configuration.clientStreams)
         let snapshots = ClientLimiter(limit: Self.snapshotsPerClient)
         let metrics = GatewayMetrics(
@@ -282,6 +283,7 @@ struct GatewayWeb: Sendable {
     private static func makePages(
         of pipeline: Pipeline,
         _ configuration: GatewayConfiguration,
+        codes: LoginCodes?,
         logger: Logger
     ) -> PageSite {
         PageSite(
@@ -289,6 +291,13 @@ struct GatewayWeb: Sendable {
             warnings: configuration.warnings,
             logger: logger,
             account: pipeline.proxies.account,
+            redeem: { code in
+                guard let codes, codes.redeem(code) else { return nil }
+                return try? await pipeline.tokens.issueOperator(
+                    identity: OperatorToken.name,
+                    expiresIn: LoginCode.sessionLifetime
+                )
+            },
             describe: { name in
                 guard let status = try? pipeline.shows.status(of: name) else { return nil }
                 return PageDescription(title: status.title, text: status.description)

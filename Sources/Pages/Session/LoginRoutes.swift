@@ -46,7 +46,9 @@ extension PageSite {
                 response.headers[.retryAfter] = String(max(1, Int(delay.rounded(.up))))
                 return response
             }
-            guard let token = await Self.offeredToken(request), let user = await verify(token) else {
+            let offered = await Self.offeredToken(request)
+            let redeemed = if let offered { await redeem(offered) } else { String?.none }
+            guard let token = redeemed ?? offered, let user = await verify(token) else {
                 // The request's logger has the server's log level, which may be too high.
                 if let count = refusedLogins.with({ $0.count(now: now) }) {
                     logger.notice("login refused", metadata: ["client": "\(account)", "refused": "\(count)"])

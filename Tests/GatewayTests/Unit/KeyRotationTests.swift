@@ -121,7 +121,7 @@ struct KeyRotationTests {
             "one that is not there is not made"
         )
         #expect(try directory.read(OperatorToken.fileName) == nil)
-        #expect(try await OperatorToken.ensure(in: directory, tokens: tokens) == .unchanged)
+        #expect(try await OperatorToken.ensure(in: directory, tokens: tokens) == .written)
         let first = try operatorToken(configuration)
         let claims = try await tokens.verify(first)
         let days = (claims.expiresAt - Date().timeIntervalSince1970) / 86_400

@@ -19,6 +19,7 @@ export function figuresPanel(room) {
   const stale = h('span', { class: 'badge warn', hidden: true });
   const coverage = h('span', { class: 'badge', hidden: true });
   const bar = protocolBar();
+  const sentence = h('p', { class: 'soft hint' });
   const peak = figure('Peak', 'Peak of concurrent viewers in this broadcast');
   const ama = figure('On average', 'Watch time divided by the duration of the broadcast (average minute audience)');
   const joins = figure('Joins', 'Sessions that started to play; a return within half a minute is the same session');
@@ -28,7 +29,7 @@ export function figuresPanel(room) {
     h('div', { class: 'card-head' }, h('h2', { id: 'figures-title' }, 'Watching now'), h('span', { class: 'spacer' }),
       coverage, stale, badge),
     now, bar.element,
-    h('dl', {}, peak.element, ama.element, joins.element, uniques.element, watched.element));
+    h('dl', {}, peak.element, ama.element, joins.element, uniques.element, watched.element), sentence);
 
   let summary = null;
   let beganAt = null;
@@ -52,6 +53,8 @@ export function figuresPanel(room) {
       setText(watched.value, duration(viewership.watch_time_seconds));
       showAverage(ama, viewership, summary, beganAt);
       showTrust(badge, viewership, summary);
+      // What stands behind the badge is not for a pointer alone.
+      setText(sentence, `${badge.title}.`);
       show(stale, viewership.stale_ms > 3000);
       setText(stale, `${Math.round(viewership.stale_ms / 1000)} s old`);
     },

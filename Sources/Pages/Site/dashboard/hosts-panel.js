@@ -5,9 +5,9 @@ import { ask, roomPath } from './api.js';
 import { perform } from './toast.js';
 
 const tracks = [
-  { name: 'mic', icon: 'mic', label: 'Microphone' },
-  { name: 'camera', icon: 'camera', label: 'Camera' },
-  { name: 'screen', icon: 'screen', label: 'Screen' },
+  { name: 'mic', icon: 'mic', label: 'Microphone', off: 'Mute', on: 'Unmute' },
+  { name: 'camera', icon: 'camera', label: 'Camera', off: 'Hide', on: 'Show' },
+  { name: 'screen', icon: 'screen', label: 'Screen', off: 'Hide', on: 'Show' },
 ];
 const states = {
   connected: ['good', 'connected'], connecting: ['warn', 'connecting'], reconnecting: ['warn', 'reconnecting'],
@@ -123,8 +123,9 @@ function gainWords(decibels) {
   return decibels <= quietest ? 'off' : `${decibels > 0 ? '+' : ''}${decibels} dB`;
 }
 
-function trackSwitch({ name, icon: symbol, label }, mayCommand, change) {
-  const element = h('button', { class: 'track', type: 'button' }, icon(symbol));
+function trackSwitch({ name, icon: symbol, label, off, on }, mayCommand, change) {
+  const word = h('span', {});
+  const element = h('button', { class: 'track', type: 'button' }, icon(symbol), word);
   let track = null;
   element.addEventListener('click', () => { if (track) change(!track.enabled, element); });
   return {
@@ -140,9 +141,10 @@ function trackSwitch({ name, icon: symbol, label }, mayCommand, change) {
       element.setAttribute('aria-disabled', String(!mayCommand || track === null));
       const size = track?.width ? `, ${track.width}×${track.height}${track.fps ? ` ${Math.round(track.fps)} fps` : ''}` : '';
       const words = `${label}: ${state}${size}`;
+      setText(word, mayCommand && track !== null ? (track.enabled ? off : on) : '');
       if (element.title !== words) {
         element.title = words;
-        element.setAttribute('aria-label', words);
+        element.setAttribute('aria-label', word.textContent ? `${word.textContent}. ${words}` : words);
       }
     },
   };

@@ -1,4 +1,4 @@
-// Asks for the operator's token.
+// Asks for a login code, or the operator's token.
 
 import { h, setText } from '../shared/element.js';
 import { APIError, ask } from './api.js';
@@ -33,18 +33,18 @@ export function loginView(onLogin) {
     h('h1', {}, 'Footlight'),
     // Password managers expect a user name.
     h('input', { type: 'text', name: 'username', value: 'operator', autocomplete: 'username', hidden: true }),
-    h('label', { for: 'token' }, 'Operator token'),
+    h('label', { for: 'token' }, 'Code or token'),
     token,
     button,
     problem,
-    h('p', { class: 'soft hint' }, 'It is in the file ', h('code', {}, 'operator.token'),
-      ' of the gateway’s data folder.'));
+    h('p', { class: 'soft hint' }, 'On the gateway’s machine, ', h('code', {}, 'footlight login'),
+      ' prints a code. A token is in the file ', h('code', {}, 'operator.token'), ' of its data folder.'));
   return { element: h('div', { class: 'login-page' }, form), focus: () => token.focus(), close: () => undefined };
 }
 
 function reason(error) {
   if (!(error instanceof APIError)) return 'The gateway does not respond.';
-  if (error.status === 401) return 'This token does not allow access to the dashboard.';
+  if (error.status === 401) return 'This is no code or token for this dashboard, or no longer.';
   if (error.status === 429) return `Too many tries. Wait ${error.retryAfter ?? 10} seconds.`;
   return error.message;
 }

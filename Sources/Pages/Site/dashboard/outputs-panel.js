@@ -71,13 +71,12 @@ function outputRow(room, name, mayCommand) {
 
 /** Adds an output, or starts the livestream with it. */
 function outputForm(room, isRunning) {
-  const field = (name, label, properties = {}) => h('input', {
-    class: 'field', name, 'aria-label': label, placeholder: label, required: true, spellcheck: 'false', ...properties,
-  });
-  const name = field('name', 'Name', { pattern: '[A-Za-z0-9_\\-]{1,64}', autocomplete: 'off' });
-  const url = field('url', 'rtmp://…', { type: 'url', autocomplete: 'off' });
-  const key = field('key', 'Stream key', { type: 'password', autocomplete: 'new-password' });
-  const button = h('button', { class: 'button small main', type: 'submit' }, 'Push there');
+  const field = (name, properties) => h('input', { class: 'field', name, required: true, spellcheck: 'false', ...properties });
+  const labelled = (text, input) => h('label', { class: 'choice' }, h('span', { class: 'soft' }, text), input);
+  const name = field('name', { pattern: '[A-Za-z0-9_\\-]{1,64}', autocomplete: 'off' });
+  const url = field('url', { type: 'url', placeholder: 'rtmp://', autocomplete: 'off' });
+  const key = field('key', { type: 'password', autocomplete: 'new-password' });
+  const button = h('button', { class: 'button main', type: 'submit' }, 'Start streaming');
   const form = h('form', { class: 'output-form', on: {
     submit: (event) => {
       event.preventDefault();
@@ -89,12 +88,12 @@ function outputForm(room, isRunning) {
         details.open = false;
       }, `${output.name}: connecting`);
     },
-  } }, name, url, key, button);
+  } }, labelled('Name', name), labelled('Address', url), labelled('Stream key', key), button);
   const stop = h('button', { class: 'button small', type: 'button', on: {
     click: () => {
       if (confirm('Stop every output of this room?')) perform(stop, () => ask('POST', roomPath(room, '/livestream/stop')));
     },
   } }, 'Stop all outputs');
-  const details = h('details', { class: 'more' }, h('summary', {}, 'Add or stop'), form, stop);
+  const details = h('details', { class: 'more' }, h('summary', {}, 'Stream to another platform, or stop'), form, stop);
   return details;
 }

@@ -57,6 +57,42 @@ struct OperatorTokenTests {
         }
     }
 
+    @Test("a code of the first start, or of the command login, opens the dashboard once")
+    func codes() async throws {
+        let gateway = try await GatewayProcess()
+        func logIn(_ code: some StringProtocol) async throws -> GatewayResponse {
+            try await gateway.request(
+                "POST",
+                port: gateway.endpoints.httpPort,
+                "/dashboard/session",
+                headers: ["X-Footlight-Page": "1", "Content-Type": "application/json"],
+                body: #"{"token":"\#(code)"}"#
+            )
+        }
+        let first = try #require(gateway.log.firstMatch(of: /code=([A-Z0-9]{4}-[A-Z0-9]{4})/)).output.1
+        #expect(gateway.log.contains("127.0.0.1:\(gateway.endpoints.httpPort)/dashboard"))
+        let answer = try await logIn(first)
+        #expect(answer.status == 200 && answer.json["may_command"].bool == true)
+        let cookie = try #require(answer.headers["set-cookie"]?.split(separator: ";").first)
+        let rooms = try await gateway.request(
+            "GET",
+            port: gateway.endpoints.httpPort,
+            "/v1/rooms",
+            headers: ["Cookie": String(cookie), "X-Footlight-Page": "1"]
+        )
+        #expect(rooms.status == 200, "\(rooms.text)")
+        #expect(try await logIn(first).status == 401)
+
+        let said = try await run("login", on: gateway)
+        let second = try #require(said.firstMatch(of: /code ([A-Z0-9]{4}-[A-Z0-9]{4})/), "\(said)").output.1
+        #expect(said.contains(":\(gateway.endpoints.httpPort)/dashboard"))
+        #expect(try await logIn(second.lowercased()).status == 200)
+        // Only the first start tells a code.
+        _ = try await gateway.terminate()
+        try await gateway.start()
+        #expect(gateway.log.matches(of: /code=[A-Z0-9]{4}-/).count == 1)
+    }
+
     @Test("rotate-key replaces operator.token in a running gateway, and removing the retired key revokes its tokens")
     func rotation() async throws {
         let gateway = try await GatewayProcess()
