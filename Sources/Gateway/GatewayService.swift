@@ -415,7 +415,6 @@ public struct GatewayService: Sendable {
         }
     }
 
-    /// Logs an open listener, and excludes its port from outputs to prevent loops.
     /// Says at the first start where the dashboard is, and how to log in.
     private static func welcome(
         _ configuration: GatewayConfiguration,
@@ -431,6 +430,7 @@ public struct GatewayService: Sendable {
         )
     }
 
+    /// Logs an open listener, and excludes its port from outputs to prevent loops.
     private func opened(_ listener: String, port: Int, of pipeline: Pipeline) {
         logger.info("listening", metadata: ["listener": "\(listener)", "port": "\(port)"])
         if let port = UInt16(exactly: port) { pipeline.livestreams.refuse(ownPort: port) }
