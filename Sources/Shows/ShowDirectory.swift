@@ -40,7 +40,6 @@ public final class ShowDirectory: Sendable {
         let startOutputs: @Sendable (_ room: String, LivestreamPlan) throws(StageError) -> Void
         /// Starts the recording of a room.
         let startRecording: @Sendable (_ room: RoomView) throws(StageError) -> Void
-
         /// Writes a message about a show to the log.
         let log: @Sendable (_ message: String, _ show: String) -> Void
 
@@ -149,9 +148,7 @@ public final class ShowDirectory: Sendable {
     public func create(
         _ settings: ShowSettings,
         seats: [(identity: String, displayName: String?)]
-    ) async throws(StageError)
-        -> Show
-    {
+    ) async throws(StageError) -> Show {
         try settings.validate()
         try effects.checkOutputs(settings.outputs?.targets ?? [])
         let now = date()
@@ -182,18 +179,21 @@ public final class ShowDirectory: Sendable {
 
     /// Changes a show's settings; those of the room are effective from the next episode on.
     ///
-    /// - Throws: 53420, 53429, or 3073 naming a field, also for another name.
+    /// - Parameter change: Called twice, so that outputs are checked first.
+    /// - Throws: 53420, 53429, 53431, 4015 for an output, or 3073 naming a field, also for another name.
     public func update(
         _ reference: String,
         _ change: (inout ShowSettings) throws(StageError) -> Void
     ) async throws(StageError) -> Show {
-        let checkOutputs = effects.checkOutputs
+        let former = try show(reference).settings
+        var wanted = former
+        try change(&wanted)
+        if wanted.outputs != former.outputs { try effects.checkOutputs(wanted.outputs?.targets ?? []) }
         return try await self.change(reference) { (show, now) throws(StageError) in
             var settings = show.settings
             try change(&settings)
             settings.room.name = show.name
             try settings.validate()
-            if settings.outputs != show.settings.outputs { try checkOutputs(settings.outputs?.targets ?? []) }
             let isRescheduled =
                 settings.schedule != show.settings.schedule || settings.timeZone != show.settings.timeZone
             show.settings = settings
