@@ -38,6 +38,8 @@ struct LivestreamResumptionTests {
             #expect(file?.range(of: Data(key.utf8)) == nil, "the stream key stands in \(name)")
         }
         let before = try platform.recordings.count
+        // The platform names its files by the second.
+        try await Task.sleep(for: .milliseconds(1100))
         try await gateway.start(reusesPorts: true)
         encoder = try stage.publish(clip, as: host)
         #expect(try await stage.waitForOutput("one", ["connected"]))
