@@ -133,6 +133,22 @@ struct ShowRoutesTests {
         }
     }
 
+    @Test("a program keeps the renditions that saved outputs push")
+    func renditions() async throws {
+        try await ControlServer.run { (server) async throws in
+            let show = #"{"name":"weekly","room":{"program":{"renditions":[{"name":"360p"}]}}}"#
+            #expect(try await server.ask("POST", "/v1/shows", show).status == 201)
+            let output = #"{"name":"one","url":"rtmp://a.example/live","stream_key":"k","rendition":"360p"}"#
+            #expect(try await server.ask("POST", "/v1/shows/weekly/outputs", output).status == 201)
+            let smaller = #"{"room":{"program":{"width":640,"height":360}}}"#
+            let answer = try await server.ask("PATCH", "/v1/shows/weekly", smaller)
+            #expect(answer.refusal == "400/3073" && answer.text.contains("which the output one pushes"))
+            #expect(try server.shows.show("weekly").settings.room.program.width == 1280)
+            _ = try await server.ask("DELETE", "/v1/shows/weekly/outputs/one")
+            #expect(try await server.ask("PATCH", "/v1/shows/weekly", smaller).status == 200)
+        }
+    }
+
     @Test("a copy has the settings and the seats, with other keys")
     func copy() async throws {
         try await ControlServer.run { (server) async throws in

@@ -155,6 +155,21 @@ extension ShowSettings {
         isRecorded = body.recording ?? isRecorded
         if let body = body.room { try room.apply(body, digest: digest) }
         if let bodies = body.outputs { try setOutputs(bodies) }
+        try requireRenditions()
+    }
+
+    /// Refuses a program without a rendition that a saved output pushes.
+    ///
+    /// - Throws: 3073.
+    private func requireRenditions() throws(StageError) {
+        let names = room.program.ladder?.names ?? []
+        for target in outputs?.targets ?? [] {
+            guard let rendition = target.rendition, !names.contains(rendition) else { continue }
+            throw .invalidParameter(
+                "room.program.renditions",
+                "must have \(rendition), which the output \(target.name) pushes"
+            )
+        }
     }
 
     private mutating func setOutputs(_ bodies: [OutputBody]) throws(StageError) {
