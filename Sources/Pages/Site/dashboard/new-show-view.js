@@ -61,10 +61,13 @@ export function newShowView() {
     const made = await ask('POST', `/v1/shows?template=${kind.value}`, body);
     const path = `/v1/shows/${encodeURIComponent(made.name)}/episodes`;
     const episode = start ? { planned_at: start.toISOString() } : {};
-    // Whatever becomes of its first episode: the show is there.
-    location.hash = `#/show/${encodeURIComponent(made.name)}`;
-    if (!made.next) await ask('POST', path, episode);
-    else if (Date.parse(made.next.planned_at) !== start.getTime()) await ask('PATCH', `${path}/${made.next.id}`, episode);
+    try {
+      if (!made.next) await ask('POST', path, episode);
+      else if (Date.parse(made.next.planned_at) !== start.getTime()) await ask('PATCH', `${path}/${made.next.id}`, episode);
+    } finally {
+      // Whatever became of its first episode: the show is there.
+      location.hash = `#/show/${encodeURIComponent(made.name)}`;
+    }
   }
   return { element: form, close: () => undefined };
 }

@@ -31,8 +31,9 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
     const button = h('button', { class: `button ${kind}`, type: 'button', hidden: true, on: { click: () => {
       if (question && !confirm(question)) return;
       perform(button, async () => {
-        if (path !== 'open' && path !== 'end' && !show.current && !show.next) await ask('POST', `${base}/episodes`, {});
-        if (path === 'open' && !show.next) await ask('POST', `${base}/episodes`, {});
+        // As it is now, so that no second episode is planned.
+        const { current, next } = await ask('GET', base);
+        if (path !== 'end' && !current && !next) await ask('POST', `${base}/episodes`, {});
         await ask('POST', `${base}/episodes/current/${path}`);
         await refresh();
       });

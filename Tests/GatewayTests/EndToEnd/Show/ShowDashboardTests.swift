@@ -32,7 +32,7 @@ struct ShowDashboardTests {
             document.querySelector('.login button').click();
             """
         )
-        func waits(_ expression: String, _ seconds: Int = 10) async throws {
+        func waits(_ expression: String, _ seconds: Int = 20) async throws {
             let isTrue = try await browser.waits(for: expression, within: .seconds(seconds))
             let said = try await browser.evaluate(
                 "document.querySelector('main').innerText.slice(0, 300) + document.querySelector('#toasts').innerText"
@@ -74,7 +74,7 @@ struct ShowDashboardTests {
         try await waits("\(badge) === 'Backstage'")
         let encoder = try FFmpeg.host(file: clip, to: gateway.ingestURL(key: key))
         defer { encoder.end() }
-        try await waits("document.querySelector('.host .name')?.textContent === 'Ann <b>Lee</b>'", 15)
+        try await waits("document.querySelector('.host .name')?.textContent === 'Ann <b>Lee</b>'", 30)
 
         try await click("Go live")
         try await waits("\(badge) === 'Live'")
@@ -109,14 +109,14 @@ struct ShowDashboardTests {
         #expect(try await seen.decodedAudio().toneLevel(frequency: 440, from: end - 2) > -40)
 
         try await click("End")
-        try await waits("\(badge) === 'Ended'", 15)
+        try await waits("\(badge) === 'Ended'", 30)
         try await click("Audience")
         let row = "document.querySelector('.table tbody tr')?.textContent"
         try await waits("\(row)?.includes('ended by an operator')")
         // Its figures are asked for until they are final.
-        try await waits("document.querySelectorAll('.table tbody td')[2].textContent === '1'", 25)
+        try await waits("document.querySelectorAll('.table tbody td')[2].textContent === '1'", 40)
         try await click("Recordings")
-        try await waits("document.querySelector('#tab-recordings .output .badge')?.textContent === 'complete'", 25)
+        try await waits("document.querySelector('#tab-recordings .output .badge')?.textContent === 'complete'", 40)
         try await click("Play")
         try await waits("document.querySelector('.player').currentTime > 0.5")
 
