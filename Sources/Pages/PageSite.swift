@@ -105,20 +105,16 @@ public struct PageDescription: Sendable, Equatable {
     public var title: String
     /// The description; empty for none.
     public var text: String
-    /// The absolute address of an image; nil for none.
-    public var image: String?
 
     /// Creates a description.
-    public init(title: String, text: String, image: String? = nil) {
+    public init(title: String, text: String) {
         self.title = title
         self.text = text
-        self.image = image
     }
 
     fileprivate var tags: String {
         var tags = [("og:type", "video.other"), ("og:title", title)]
         if !text.isEmpty { tags.append(("og:description", text)) }
-        if let image { tags.append(("og:image", image)) }
         return tags.map { "<meta property=\"\($0.0)\" content=\"\($0.1.escaped)\">" }.joined(separator: "\n")
     }
 }

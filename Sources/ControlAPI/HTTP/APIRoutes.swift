@@ -134,12 +134,7 @@ struct APICall: Sendable {
         let buffer = try await request.read()
         if buffer.readableBytes == 0, let whenEmpty { return whenEmpty }
         let data = Data(buffer.readableBytesView)
-        let value: Value
-        do {
-            value = try WireJSON.decode(type, from: data)
-        } catch {
-            throw .malformed(error.sentence)
-        }
+        let value = try Request.decode(type, from: data)
         if !ignoresUnknownFields, let field = WireJSON.unknownField(in: data, of: value) {
             throw .invalidParameter(field, "is no field of this request")
         }

@@ -28,26 +28,23 @@ extension Request {
         return parts[1].trimmingCharacters(in: .whitespaces)
     }
 
-    /// Decodes the body as JSON.
+    /// Decodes the body as JSON; returns `whenEmpty`, if there is one, for an empty body.
     ///
     /// - Throws: 53004 naming the invalid field; 53004 with status 413 for a body over the limit.
-    func decode<Value: Decodable>(_ type: Value.Type) async throws -> Value {
+    func decode<Value: Decodable>(_ type: Value.Type, whenEmpty: Value? = nil) async throws(StageError) -> Value {
         let buffer = try await read()
-        do {
-            return try WireJSON.decode(type, from: Data(buffer.readableBytesView))
-        } catch {
-            throw StageError.malformed(error.sentence)
-        }
+        if buffer.readableBytes == 0, let whenEmpty { return whenEmpty }
+        return try Self.decode(type, from: Data(buffer.readableBytesView))
     }
 
-    /// Decodes the body as JSON; returns `value` if it is empty.
-    func decode<Value: Decodable>(_ type: Value.Type, whenEmpty value: Value) async throws -> Value {
-        let buffer = try await read()
-        guard buffer.readableBytes > 0 else { return value }
+    /// Decodes a body that was read.
+    ///
+    /// - Throws: 53004 naming the invalid field.
+    static func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws(StageError) -> Value {
         do {
-            return try WireJSON.decode(type, from: Data(buffer.readableBytesView))
+            return try WireJSON.decode(type, from: body)
         } catch {
-            throw StageError.malformed(error.sentence)
+            throw .malformed(error.sentence)
         }
     }
 

@@ -11,7 +11,6 @@ const catalogue = {
     'watch.startsAt': 'Starts on {time}',
     'watch.startsIn': 'in {time}',
     'watch.startsNow': 'It begins at any moment.',
-    'watch.next': 'The next show starts on {time}',
     'watch.starting': 'Connecting…',
     'watch.stalled': 'Waiting for the network…',
     'watch.failed': 'The connection was lost. Trying again…',
@@ -31,7 +30,6 @@ const catalogue = {
     'watch.startsAt': 'Beginnt am {time}',
     'watch.startsIn': 'in {time}',
     'watch.startsNow': 'Sie beginnt jeden Moment.',
-    'watch.next': 'Die nächste Sendung beginnt am {time}',
     'watch.starting': 'Verbindung wird aufgebaut…',
     'watch.stalled': 'Warten auf das Netz…',
     'watch.failed': 'Die Verbindung ist abgebrochen. Neuer Versuch…',
@@ -55,16 +53,14 @@ export function t(key, values = {}) {
 }
 
 /** A day and a time, as people of the language write it. */
-export function dateTime(moment, zone) {
+export function dateTime(moment) {
   const options = { weekday: 'long', day: 'numeric', month: 'long', hour: '2-digit', minute: '2-digit' };
-  if (zone) options.timeZone = zone;
   return new Intl.DateTimeFormat(language, options).format(moment);
 }
 
-/** The time until something, in milliseconds: days, or hours, minutes and seconds. */
+/** The time until something, in milliseconds, as hours, minutes and seconds. */
 export function countdown(milliseconds) {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
-  const days = Math.floor(seconds / 86_400);
   const two = (number) => String(number).padStart(2, '0');
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
