@@ -122,13 +122,13 @@ public struct GatewayService: Sendable {
                 httpsPort: ports.https,
                 pid: ProcessInfo.processInfo.processIdentifier
             )
+            if tokenOutcome == .written { Self.welcome(configuration, endpoints, directory, logger) }
             do {
                 try endpoints.write(to: directory)
             } catch {
                 logger.error("could not write endpoints.json", metadata: ["error": "\(error)"])
             }
             manager?.ready()
-            if tokenOutcome == .written { Self.welcome(configuration, endpoints, directory, logger) }
             whenListening(endpoints)
         }
         let launcher = MixerLauncher(
@@ -254,10 +254,10 @@ public struct GatewayService: Sendable {
             ports: ports,
             health: health,
             configuration: configuration,
+            directory: salt.directory,
             gate: connections,
             servers: servers,
             certificate: certificate,
-            codes: try? LoginCodes(DataDirectory(configuration.dataDirectory)),
             adminConnections: plan.admin,
             logger: logger
         )

@@ -154,8 +154,7 @@ extension ShowSettings {
         idleTimeout = body.idleTimeout ?? idleTimeout
         isRecorded = body.recording ?? isRecorded
         if let body = body.room { try room.apply(body, digest: digest) }
-        if let bodies = body.outputs { try setOutputs(bodies) }
-        try requireRenditions()
+        if let bodies = body.outputs { try setOutputs(bodies) } else { try requireRenditions() }
     }
 
     /// Refuses a program without a rendition that a saved output pushes.

@@ -36,7 +36,8 @@ struct MixerRoutes: FeatureRoutes {
         api.postUnaudited("rooms/:room/mixer/report") { call in
             let room = try rooms.liveRoom(call)
             try call.claims.requireMixing(room)
-            let body = try await call.decode(MixerReportBody.self)
+            // A newer mixer may report more than this gateway knows.
+            let body = try await call.request.decode(MixerReportBody.self)
             mixerReported(room.name)
             try rooms.directory.report(room: room.sid, MixerReport(body))
             levels.publish(room: room.sid) { LevelsResource(body) }

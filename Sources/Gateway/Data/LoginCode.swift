@@ -2,7 +2,6 @@ import Crypto
 public import Foundation
 import Glibc
 import Stage
-import Synchronization
 
 /// A code that logs an operator in to the dashboard once, within ten minutes.
 ///
@@ -18,7 +17,7 @@ public enum LoginCode {
     private static let alphabet = Array("ABCDEFGHJKMNPQRSTUVWXYZ23456789")
     private static let length = 8
 
-    fileprivate struct Record: Codable {
+    private struct Record: Codable {
         var digest: Data
         var expiresAt: Double
     }
@@ -53,39 +52,31 @@ public enum LoginCode {
         return letters.allSatisfy(alphabet.contains) ? Array(letters) : []
     }
 
-    fileprivate static func digest(of code: String) -> Data {
+    private static func digest(of code: String) -> Data {
         Data(SHA256.hash(data: Data(String(normalized(code)).utf8)))
-    }
-}
-
-/// Redeems login codes, each once; wrong ones make the present code void.
-final class LoginCodes: Sendable {
-    /// Wrong codes of anybody after which the present one is void.
-    private static let attempts = 20
-
-    private let directory: DataDirectory
-    private let failures = Mutex(0)
-
-    init(_ directory: DataDirectory) {
-        self.directory = directory
     }
 
     /// Redeems a code, which is void from then on.
     ///
-    /// Reads a small file.
-    func redeem(_ text: String, at now: Double = Date().timeIntervalSince1970) -> Bool {
-        guard LoginCode.isCode(text) else { return false }
-        return failures.withLock { failures in
-            guard let data = try? directory.read(LoginCode.fileName),
-                let record = try? JSONDecoder().decode(LoginCode.Record.self, from: data)
-            else { return false }
-            let isRight = StreamKey.isEqualInConstantTime(Array(LoginCode.digest(of: text)), Array(record.digest))
-            let isGood = isRight && now < record.expiresAt
-            failures = isGood ? 0 : failures + 1
-            guard isGood || now >= record.expiresAt || failures >= Self.attempts else { return false }
-            failures = 0
-            directory.remove(LoginCode.fileName)
-            return isGood
+    /// There are 31^8 codes and ten minutes to find one, and each client has few attempts at a login, so that wrong ones
+    /// need not be counted here: nobody can make the code of another operator void.
+    ///
+    /// - Parameter now: Seconds since 1970.
+    static func redeem(
+        _ text: String,
+        in directory: DataDirectory,
+        at now: Double = Date().timeIntervalSince1970
+    ) async -> Bool {
+        guard isCode(text) else { return false }
+        // One after the other, so that two logins with one code cannot both read its file.
+        let isGood = try? await directory.onQueue {
+            guard let data = try directory.read(fileName) else { return false }
+            let record = try JSONDecoder().decode(Record.self, from: data)
+            let isRight = StreamKey.isEqualInConstantTime(Array(digest(of: text)), Array(record.digest))
+            guard isRight || now >= record.expiresAt else { return false }
+            directory.remove(fileName)
+            return isRight && now < record.expiresAt
         }
+        return isGood ?? false
     }
 }

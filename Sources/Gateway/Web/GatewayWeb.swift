@@ -46,10 +46,10 @@ struct GatewayWeb: Sendable {
         ports: ListeningPorts,
         health: Health,
         configuration: GatewayConfiguration,
+        directory: DataDirectory,
         gate: ConnectionGate = ConnectionGate(limit: .max, viewers: .max),
         servers: [RTMPServer] = [],
         certificate: ServerCertificate? = nil,
-        codes: LoginCodes? = nil,
         adminConnections: Int = 256,
         logger: Logger
     ) {
@@ -59,7 +59,7 @@ struct GatewayWeb: Sendable {
         self.gate = gate
         self.adminConnections = adminConnections
         self.ports = ports
-        pages = Self.makePages(of: pipeline, configuration, codes: codes, logger: logger)
+        pages = Self.makePages(of: pipeline, configuration, directory, logger: logger)
         streams = ClientLimiter(limit: configuration.clientStreams == 0 ? nil : configuration.clientStreams)
         let snapshots = ClientLimiter(limit: Self.snapshotsPerClient)
         let metrics = GatewayMetrics(
@@ -283,7 +283,7 @@ struct GatewayWeb: Sendable {
     private static func makePages(
         of pipeline: Pipeline,
         _ configuration: GatewayConfiguration,
-        codes: LoginCodes?,
+        _ directory: DataDirectory,
         logger: Logger
     ) -> PageSite {
         PageSite(
@@ -292,7 +292,7 @@ struct GatewayWeb: Sendable {
             logger: logger,
             account: pipeline.proxies.account,
             redeem: { code in
-                guard let codes, codes.redeem(code) else { return nil }
+                guard await LoginCode.redeem(code, in: directory) else { return nil }
                 return try? await pipeline.tokens.issueOperator(
                     identity: OperatorToken.name,
                     expiresIn: LoginCode.sessionLifetime

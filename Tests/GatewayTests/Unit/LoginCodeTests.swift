@@ -8,16 +8,14 @@ import Testing
 struct LoginCodeTests {
     private let folder: TemporaryFolder
     private let directory: DataDirectory
-    private let codes: LoginCodes
 
     init() throws {
         folder = try TemporaryFolder("login")
         directory = try DataDirectory(folder.file("data"))
-        codes = LoginCodes(directory)
     }
 
     @Test("a code is good once, in any case, with or without its hyphen, and is not stored itself")
-    func once() throws {
+    func once() async throws {
         for change in [{ $0 }, { $0.lowercased() }, { $0.replacing("-", with: "") }, { " \($0) " }]
             as [(String) -> String]
         {
@@ -25,31 +23,44 @@ struct LoginCodeTests {
             #expect(code.wholeMatch(of: /[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4}/) != nil, "\(code)")
             let file = try Data(contentsOf: URL(fileURLWithPath: directory.filePath(LoginCode.fileName)))
             #expect(!String(decoding: file, as: UTF8.self).contains(code.prefix(4)))
-            #expect(codes.redeem(change(code)))
-            #expect(!codes.redeem(change(code)))
+            #expect(await redeem(change(code)))
+            #expect(await !redeem(change(code)))
         }
     }
 
     @Test("a code ends after ten minutes, and with the next one")
-    func lifetime() throws {
+    func lifetime() async throws {
         let code = try LoginCode.make(in: directory, at: 1000)
-        #expect(!codes.redeem(code, at: 1601))
+        #expect(await !redeem(code, at: 1601))
         let first = try LoginCode.make(in: directory, at: 1000)
         let second = try LoginCode.make(in: directory, at: 1000)
-        #expect(!codes.redeem(first, at: 1001) && codes.redeem(second, at: 1599))
+        #expect(await !redeem(first, at: 1001))
+        #expect(await redeem(second, at: 1599))
     }
 
-    @Test("twenty wrong codes make the present one void; other texts are no codes")
-    func guesses() throws {
+    @Test("wrong codes leave the present one good, and other texts are no codes")
+    func guesses() async throws {
         let code = try LoginCode.make(in: directory)
         for text in ["", "guess", String(repeating: "A", count: 10_000), "ABCD-EFG0", "ABCD-EFGI"] {
-            #expect(!LoginCode.isCode(text) && !codes.redeem(text))
+            #expect(!LoginCode.isCode(text))
+            #expect(await !redeem(text))
         }
         let wrong = code.hasPrefix("AAAA") ? "BBBB-BBBB" : "AAAA-AAAA"
-        for _ in 0..<19 { #expect(!codes.redeem(wrong)) }
-        #expect(codes.redeem(code))
-        let other = try LoginCode.make(in: directory)
-        for _ in 0..<20 { #expect(!codes.redeem(wrong)) }
-        #expect(!codes.redeem(other))
+        for _ in 0..<50 { #expect(await !redeem(wrong)) }
+        #expect(await redeem(code))
+    }
+
+    @Test("of many logins at once with one code, one succeeds")
+    func concurrent() async throws {
+        let code = try LoginCode.make(in: directory)
+        let good = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<20 { group.addTask { await redeem(code) } }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(good == 1)
+    }
+
+    private func redeem(_ code: String, at now: Double = Date().timeIntervalSince1970) async -> Bool {
+        await LoginCode.redeem(code, in: directory, at: now)
     }
 }

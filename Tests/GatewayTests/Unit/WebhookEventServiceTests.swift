@@ -52,12 +52,13 @@ struct WebhookEventServiceTests {
         )
         webhooks.load()
         let health = Health(logger: logger)
-        let web = GatewayWeb(
+        let web = try GatewayWeb(
             pipeline: pipeline,
             webhooks: webhooks,
             ports: ListeningPorts { _ in },
             health: health,
             configuration: configuration,
+            directory: DataDirectory(folder.file("data")),
             logger: logger
         )
         let service = WebhookEventService(

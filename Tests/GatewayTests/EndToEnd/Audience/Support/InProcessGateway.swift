@@ -67,11 +67,12 @@ final class InProcessGateway: Sendable {
             logger: logger
         )
         let ports = ListeningPorts { _ in }
-        let web = GatewayWeb(
+        let web = try GatewayWeb(
             pipeline: pipeline,
             ports: ports,
             health: Health(logger: logger),
             configuration: configuration,
+            directory: DataDirectory(folder.file("data")),
             logger: logger
         )
         let http = web.publicSite(group: group, logger: logger) { ports.set(\.http, $0) }
