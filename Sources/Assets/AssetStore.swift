@@ -113,6 +113,29 @@ public final class AssetStore: Sendable {
         }
     }
 
+    /// Gives all files of a room or show to another, which has none.
+    ///
+    /// Both have the same content on disk until one of them replaces or removes its file.
+    ///
+    /// - Throws: The error of the disk.
+    public func copy(from sid: String, to other: String) async throws {
+        let (from, to) = (folder(of: sid), folder(of: other))
+        try await threads.runIfActive {
+            let names = Self.names(in: from)
+            guard !names.isEmpty else { return }
+            try FileManager.default.createDirectory(
+                atPath: to,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            for name in names {
+                // One that was removed in the meantime is left out.
+                guard link("\(from)/\(name)", "\(to)/\(name)") == 0 || errno == ENOENT else { throw AssetFault("link") }
+            }
+            try OpenFile(to, flags: O_RDONLY | O_DIRECTORY).synchronise()
+        }
+    }
+
     /// Deletes all files of an ended room; returns immediately.
     public func roomEnded(_ sid: String) {
         let folder = folder(of: sid)

@@ -115,7 +115,14 @@ public struct ControlRoutes: Sendable {
             LayoutRoutes(rooms: rooms, files: files),
             AudioRoutes(rooms: rooms),
             files,
-            ShowRoutes(shows: shows, rooms: rooms, answers: answers, gate: gate, assets: assets),
+            ShowRoutes(
+                shows: shows,
+                rooms: rooms,
+                answers: answers,
+                gate: gate,
+                assets: assets,
+                recordings: recordings
+            ),
             ParticipantRoutes(rooms: rooms, answers: answers, viewership: viewership),
             SessionRoutes(rooms: rooms, answers: answers),
             ModeRoutes(rooms: rooms, answers: answers),

@@ -58,6 +58,7 @@ public final class ProgramMixer: Sendable {
     private let music: SlateMusic
     private let recorder: ArrivalRecorder?
     private let markers: DecodeMarkers?
+    private let hostSnapshots = HostSnapshotWorker()
     private let onStalledDecoder: @Sendable (String) -> Void
     private let overlayThread: OverlayRenderThread
 
@@ -414,6 +415,21 @@ extension ProgramMixer {
     ///   no frames.
     public func requestSnapshot(_ snapshot: Snapshot, completion: @escaping @Sendable (ByteBuffer?) -> Void) {
         encoder.snapshots.requestSnapshot(snapshot, completion: completion)
+    }
+
+    /// Makes an image file of the newest keyframe that a host has sent, in the program or not; any thread.
+    ///
+    /// - Parameters:
+    ///   - snapshot: 320 pixels wide without a width; never wider than the host's video.
+    ///   - completion: Called on any thread, with nil when there is no such host or no frame of it.
+    public func requestSnapshot(
+        _ snapshot: Snapshot,
+        of host: String,
+        completion: @escaping @Sendable (ByteBuffer?) -> Void
+    ) {
+        guard let keyframe = control.withLock({ $0.hosts[host] })?.newestKeyframe else { return completion(nil) }
+        let marker = markers?.marker(for: host)
+        hostSnapshots.requestSnapshot(of: keyframe, snapshot, marker: marker, completion: completion)
     }
 }
 

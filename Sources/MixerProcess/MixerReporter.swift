@@ -374,11 +374,13 @@ extension SyncResource {
 /// Encodes and uploads the snapshots that the gateway requests.
 ///
 /// The gateway requests them in its responses to reports, in the header `fieldName`, as a comma-separated list such as
-/// `jpg-640`. Each is posted on a connection of its own; the gateway repeats the request for one that fails.
+/// `jpg-640`, or `jpg-320-PA…` for one of that host alone. Each is posted on a connection of its own; the gateway repeats the request for one that fails.
 struct SnapshotUploader: Sendable {
     static let fieldName = "Footlight-Snapshots"
     /// The timeout of an upload.
     private static let deadline = TimeAmount.seconds(3)
+    /// The maximum number of snapshots that one response asks for.
+    private static let maximumSnapshots = 32
     /// The maximum size of a response in bytes.
     private static let responseLimit = 1 << 16
 
@@ -393,13 +395,20 @@ struct SnapshotUploader: Sendable {
 
     /// Uploads the snapshots that `field` names.
     func upload(_ field: String, from mixer: ProgramMixer) {
-        for name in field.split(separator: ",").prefix(4) {
+        for name in field.split(separator: ",").prefix(Self.maximumSnapshots) {
             let parts = name.split(separator: "-")
-            guard parts.count == 2, let format = Snapshot.Format(rawValue: String(parts[0])), let width = Int(parts[1])
+            guard (2...3).contains(parts.count), let format = Snapshot.Format(rawValue: String(parts[0])),
+                let width = Int(parts[1])
             else { continue }
             let name = String(name)
-            mixer.requestSnapshot(Snapshot(format, width: width > 0 ? width : nil)) { file in
+            let snapshot = Snapshot(format, width: width > 0 ? width : nil)
+            let completion: @Sendable (ByteBuffer?) -> Void = { file in
                 if let file { post(file, as: name) }
+            }
+            if parts.count == 3 {
+                mixer.requestSnapshot(snapshot, of: String(parts[2]), completion: completion)
+            } else {
+                mixer.requestSnapshot(snapshot, completion: completion)
             }
         }
     }

@@ -94,6 +94,7 @@ public struct StaticFiles: Sendable {
         ("watch/playlist-loop.js", PackageResources.playlist_loop_js),
         ("watch/program.js", PackageResources.program_js),
         ("watch/renditions.js", PackageResources.renditions_js),
+        ("watch/replay.js", PackageResources.replay_js),
         ("watch/server-clock.js", PackageResources.server_clock_js),
         ("watch/transport.js", PackageResources.transport_js),
         ("watch/unit-fetcher.js", PackageResources.unit_fetcher_js),

@@ -26,6 +26,16 @@ public struct Episode: Sendable, Hashable, Codable {
         case lost
     }
 
+    /// A scene that was put on air.
+    public struct SceneTake: Sendable, Hashable, Codable {
+        /// The name of the scene.
+        public var name: String
+        /// Seconds since 1970.
+        public var at: Double
+    }
+
+    private static let takesKept = 500
+
     /// `EP…`.
     public let id: String
     /// 1 for the first of the show.
@@ -48,6 +58,8 @@ public struct Episode: Sendable, Hashable, Codable {
     public internal(set) var endedAt: Double?
     /// Why it ended.
     public internal(set) var endReason: EndReason?
+    /// The scenes that were put on air, in the order of time; the earliest are forgotten first. Nil before the first.
+    private var takes: [SceneTake]?
     /// The identities of hosts whom an operator removed from it.
     var removed: Set<String> = []
 
@@ -57,6 +69,13 @@ public struct Episode: Sendable, Hashable, Codable {
         self.title = title
         self.plannedAt = plannedAt
         self.slot = slot
+    }
+
+    /// The scenes that were put on air, in the order of time, the last 500.
+    public var scenes: [SceneTake] { takes ?? [] }
+
+    mutating func recordScene(_ scene: String, at now: Double) {
+        takes = (scenes + [SceneTake(name: scene, at: now)]).suffix(Self.takesKept)
     }
 
     mutating func end(_ reason: EndReason, at now: Double) {
@@ -192,6 +211,15 @@ extension StageError {
         isRetryable: true
     )
 
+    /// 53432: the scene does not exist.
+    public static let sceneNotFound = StageError(
+        code: 53432,
+        name: "SceneNotFoundError",
+        message: "There is no such scene",
+        cause: "The show has no scene of this name",
+        solution: "Read the show's scenes, and correct the name",
+        status: 404
+    )
     /// 53431: the show is being changed.
     public static let showBusy = StageError(
         code: 53431,

@@ -54,6 +54,15 @@ public struct Show: Sendable, Equatable, Codable {
         episodes.filter { $0.state == .ended && $0.roomSID != nil }.max { $0.number < $1.number }
     }
 
+    /// The sid of the room whose recordings everyone may watch: that of the last live episode, unless one is live or the
+    /// show is private.
+    public var replayedRoom: String? {
+        guard settings.hasReplay == true, settings.room.audienceAccess.isUnrestricted, current?.state != .live else {
+            return nil
+        }
+        return episodes.filter { $0.state == .ended && $0.wentLiveAt != nil }.max { $0.number < $1.number }?.roomSID
+    }
+
     func index(ofEpisode id: String) -> Int? {
         episodes.firstIndex { $0.id == id }
     }
@@ -179,6 +188,13 @@ public struct ShowSettings: Sendable, Equatable, Codable {
     public var outputs: LivestreamPlan?
     /// Whether what is live is recorded.
     public var isRecorded = false
+    /// Whether everyone may watch the recordings of the last episode; nil for not.
+    public var hasReplay: Bool?
+    /// The scenes in the order of the show, each name once; nil for none.
+    public var scenes: [ShowScene]?
+
+    /// The most scenes of a show.
+    public static let mostScenes = 50
 
     /// Creates settings with the defaults.
     public init(room: RoomSettings) {
@@ -206,6 +222,14 @@ public struct ShowSettings: Sendable, Equatable, Codable {
         try schedule?.validate()
         try StageError.check(opensBefore, in: 0...604_800, field: "opens_before")
         try StageError.check(idleTimeout, in: 60...604_800, field: "idle_timeout")
+        let scenes = scenes ?? []
+        guard scenes.count <= Self.mostScenes else {
+            throw .invalidParameter("scenes", "must be at most \(Self.mostScenes)")
+        }
+        guard Set(scenes.map(\.name)).count == scenes.count else {
+            throw .invalidParameter("scenes", "must have different names")
+        }
+        for (index, scene) in scenes.enumerated() { try scene.validate(path: "scenes[\(index)].") }
     }
 
     /// The settings of an episode's room: backstage, and without timeouts of its own, for the show decides.
@@ -216,6 +240,36 @@ public struct ShowSettings: Sendable, Equatable, Codable {
         settings.unusedTimeout = RoomSettings.longestTimeout
         settings.isRecorded = nil
         return settings
+    }
+}
+
+/// A layout with a name, which a director puts on air in one step.
+public struct ShowScene: Sendable, Hashable, Codable {
+    /// The name, 1 to 100 bytes.
+    public var name: String
+    /// The layout; its slates are not used, because those belong to the show.
+    public var layout: LayoutSettings
+
+    /// Creates a scene.
+    public init(name: String, layout: LayoutSettings) {
+        self.name = name
+        self.layout = layout
+    }
+
+    fileprivate func validate(path: String) throws(StageError) {
+        guard (1...100).contains(name.utf8.count) else {
+            throw .invalidParameter(path + "name", "must have 1 to 100 bytes")
+        }
+        try layout.validate(path: path + "layout.")
+    }
+
+    /// Puts this scene in place of a layout, whose slates stay.
+    func replace(_ present: inout LayoutSettings) {
+        let slates = present.slates
+        let operatorAddresses = present.operatorAddresses.union(layout.operatorAddresses)
+        present = layout
+        present.slates = slates
+        present.operatorAddresses = operatorAddresses.intersection(present.addresses)
     }
 }
 

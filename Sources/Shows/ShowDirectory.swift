@@ -226,14 +226,14 @@ public final class ShowDirectory: Sendable {
 
     /// Creates a show with the settings and the seats of another; each seat has a new key, and no episode is copied.
     ///
+    /// The files are not copied here.
+    ///
     /// - Throws: 53420, and as `create`.
     public func copy(_ reference: String, as name: String, title: String?) async throws(StageError) -> Show {
         let original = try show(reference)
         var settings = original.settings
         settings.room.name = name
         settings.title = title ?? settings.title
-        // Files are not copied.
-        settings.poster = nil
         return try await create(settings, seats: original.seats.map { ($0.identity, $0.displayName) })
     }
 
@@ -380,6 +380,29 @@ public final class ShowDirectory: Sendable {
         if let sid = episode.roomSID { try endRoom(sid, because: .ended) }
         await saveWhatHappened(show.name)
         return try self.episode(episode.id, of: show.name).episode
+    }
+
+    /// Puts a scene on air in the open episode; its slates stay.
+    ///
+    /// - Returns: The layout, and the sid of the episode's room.
+    /// - Throws: 53420, 53421 if no episode is open, 53432.
+    public func apply(
+        scene: String,
+        of reference: String
+    ) async throws(StageError) -> (layout: LayoutView, room: String) {
+        let show = try show(reference)
+        guard let scene = show.settings.scenes?.first(where: { $0.name == scene }) else { throw .sceneNotFound }
+        guard let sid = show.current?.roomSID else { throw .episodeNotFound }
+        let layout = try stage.setLayout(room: sid) { scene.replace(&$0) }
+        let now = date()
+        state.withLock { state in
+            state.change(show.name) { show in
+                guard let index = show.episodes.firstIndex(where: { $0.roomSID == sid }) else { return }
+                show.episodes[index].recordScene(scene.name, at: now)
+            }
+        }
+        await saveWhatHappened(show.name)
+        return (layout, sid)
     }
 
     private func endRoom(_ sid: String, because reason: Episode.EndReason) throws(StageError) {

@@ -7,7 +7,7 @@ public enum StageIdentifier {
     }
 
     /// Whether a text has the format of such an id.
-    static func isValid(_ text: String, _ prefix: String) -> Bool {
+    public static func isValid(_ text: String, _ prefix: String) -> Bool {
         let digits = text.utf8.dropFirst(prefix.utf8.count)
         let isHexadecimal = digits.allSatisfy { byte in
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -149,6 +149,54 @@ struct ShowRoutesTests {
         }
     }
 
+    @Test("a scene is taken in one step, the slates stay, and the episode knows when")
+    func scenes() async throws {
+        try await ControlServer.run { (server) async throws in
+            _ = try await server.ask("POST", "/v1/shows", Self.show)
+            let take = "/v1/shows/weekly/scenes/Big%20guest/take"
+            #expect(try await server.ask("POST", take).refusal == "404/53432")
+            let scenes = """
+                {"scenes":[{"name":"Opening","layout":{"type":"GRID","grid_size":2}},\
+                {"name":"Big guest","layout":{"type":"SPOTLIGHT","lower_third":{"title":"Ann Lee"},"ticker":{"text":"News"}}}],\
+                "room":{"layout":{"slates":{"be_right_back":{"text":"A break"}}}}}
+                """
+            let show = try await server.ask("PATCH", "/v1/shows/weekly", scenes).decode(ShowResource.self)
+            #expect(show.scenes.map(\.name) == ["Opening", "Big guest"])
+            #expect(show.scenes[1].layout.type == .spotlight && show.scenes[1].layout.lowerThird?.title == "Ann Lee")
+            #expect(try await server.ask("POST", take).refusal == "404/53421")
+
+            _ = try await server.ask("POST", "/v1/shows/weekly/episodes/current/go_live")
+            let layout = try await server.ask("POST", take).decode(LayoutResource.self)
+            #expect(layout.settings.type == .spotlight && layout.settings.ticker?.text == "News")
+            #expect(layout.settings.slates.beRightBack?.text == "A break")
+            #expect(try server.directory.layout(room: "weekly").settings.kind == .spotlight)
+            let grid = try await server.ask("POST", "/v1/shows/weekly/scenes/Opening/take").decode(LayoutResource.self)
+            #expect(grid.settings.type == .grid && grid.settings.gridSize == 2)
+            #expect(grid.settings.lowerThird == nil && grid.settings.slates.beRightBack?.text == "A break")
+            let episode = try await server.ask("GET", "/v1/shows/weekly/episodes/current").decode(EpisodeResource.self)
+            #expect(episode.scenes.map(\.name) == ["Big guest", "Opening"])
+
+            // The answer's scenes are those of a request.
+            let again = try JSONValue(parsing: try await server.ask("GET", "/v1/shows/weekly").text)["scenes"]
+            let same = try await server.ask("PATCH", "/v1/shows/weekly", #"{"scenes":\#(again.text)}"#)
+            #expect(try same.decode(ShowResource.self).scenes == show.scenes)
+            for wrong in [
+                #"[{"name":"","layout":{}}]"#, #"[{"name":"a","layout":{"grid_size":99}}]"#,
+                #"[{"name":"a","layout":{}},{"name":"a","layout":{}}]"#,
+                "[" + (0...50).map { #"{"name":"\#($0)","layout":{}}"# }.joined(separator: ",") + "]",
+                #"[{"name":"a","layout":{"logo":{"image":"asset:missing"}}}]"#,
+            ] {
+                let answer = try await server.ask("PATCH", "/v1/shows/weekly", #"{"scenes":\#(wrong)}"#)
+                #expect(
+                    answer.refusal == "400/3073" && answer.error?.message.contains("scenes") ?? false,
+                    "\(answer.text)"
+                )
+            }
+            let none = try await server.ask("PATCH", "/v1/shows/weekly", #"{"scenes":[]}"#).decode(ShowResource.self)
+            #expect(none.scenes.isEmpty)
+        }
+    }
+
     @Test("a copy has the settings and the seats, with other keys")
     func copy() async throws {
         try await ControlServer.run { (server) async throws in
@@ -233,8 +281,19 @@ struct ShowRoutesTests {
             #expect(try await server.ask("GET", "/v1/rooms/weekly/assets/other").status == 404)
             let list = try await server.ask("GET", "/v1/shows/weekly/assets").decode(AssetList.self)
             #expect(list.assets.map(\.name) == ["cover"])
+            for body in [
+                #"{"poster":"other"}"#, #"{"room":{"layout":{"logo":{"image":"asset:other"}}}}"#,
+                #"{"room":{"layout":{"slates":{"ended":{"music":"asset:other"}}}}}"#,
+            ] {
+                let answer = try await server.ask("PATCH", "/v1/shows/weekly", body)
+                #expect(answer.refusal == "400/3073" && answer.text.contains("has not been uploaded"), "\(answer.text)")
+            }
+            // A copy has the files too, and keeps them.
+            let copy = try await server.ask("POST", "/v1/shows/weekly/copy", #"{"name":"other"}"#)
+            #expect(try copy.decode(ShowResource.self).poster == "cover")
             #expect(try await server.ask("DELETE", "/v1/shows/weekly/assets/cover").status == 204)
             #expect(try await server.ask("GET", "/v1/rooms/weekly/assets/cover").status == 404)
+            #expect(try await server.ask("GET", "/v1/shows/other/assets/cover").status == 200)
         }
     }
 

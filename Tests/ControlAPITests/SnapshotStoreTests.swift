@@ -35,6 +35,27 @@ struct SnapshotStoreTests {
         }
     }
 
+    @Test("A fresh snapshot is one that the mixer was asked for after the request")
+    func fresh() {
+        let board = SnapshotStore()
+        _ = board.mixerReported(room: "RM1", now: start)
+        _ = board.request(key, room: "RM1", now: start)
+        #expect(board.mixerReported(room: "RM1", now: start) == [key])
+        let (old, new) = (ByteBuffer(string: "old"), ByteBuffer(string: "new"))
+        let later = start + .milliseconds(500)
+        func ask(_ now: ContinuousClock.Instant) -> SnapshotStore.Result {
+            board.request(key, room: "RM1", since: later, now: now)
+        }
+        // It was being made when the request came.
+        if case .pending = ask(later) {} else { Issue.record("nothing is there") }
+        board.store(old, key, room: "RM1", now: start + .seconds(1))
+        if case .pending = ask(start + .seconds(1)) {} else { Issue.record("it is old") }
+        #expect(isImage(board.request(key, room: "RM1", now: start + .seconds(1)), of: old))
+        #expect(board.mixerReported(room: "RM1", now: start + .seconds(3)) == [key])
+        board.store(new, key, room: "RM1", now: start + .seconds(4))
+        #expect(isImage(ask(start + .seconds(4)), of: new))
+    }
+
     @Test("A silent mixer and an unrequested room have no snapshot")
     func silence() {
         let board = SnapshotStore()

@@ -35,6 +35,13 @@ extension LayoutSettingsResource {
     }
 }
 
+extension LayoutSettingsResource {
+    /// Creates settings for a program that is not on air.
+    init(_ settings: LayoutSettings, on program: ProgramConfiguration) {
+        self.init(LayoutView(settings: settings, width: program.width, height: program.height, tiles: []))
+    }
+}
+
 extension OverlaysResource {
     init(_ overlays: LayoutSettings.Overlays) {
         self.init(name: overlays.name, mic: overlays.mic)

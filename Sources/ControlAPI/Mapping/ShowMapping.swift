@@ -19,11 +19,15 @@ extension ShowResource {
             startsByItself: settings.startsByItself,
             idleTimeout: settings.idleTimeout,
             recording: settings.isRecorded,
+            replay: settings.hasReplay ?? false,
             outputs: (settings.outputs?.targets ?? []).map {
                 ShowOutputResource(name: $0.name, url: $0.url, rendition: $0.rendition)
             },
             room: ShowRoomResource(settings.room),
             seats: show.seats.map { SeatResource($0, addresses: addresses) },
+            scenes: (settings.scenes ?? []).map {
+                ShowSceneResource(name: $0.name, layout: LayoutSettingsResource($0.layout, on: settings.room.program))
+            },
             state: .known(status.state),
             current: show.current.map { EpisodeResource($0, addresses: addresses) },
             next: show.next.map { EpisodeResource($0, addresses: addresses) },
@@ -53,14 +57,7 @@ extension ShowRoomResource {
             maxHosts: room.maximumHosts,
             maxAudience: room.maximumAudience,
             access: AccessResource(room.audienceAccess),
-            layout: LayoutSettingsResource(
-                LayoutView(
-                    settings: room.layout,
-                    width: room.program.width,
-                    height: room.program.height,
-                    tiles: []
-                )
-            ),
+            layout: LayoutSettingsResource(room.layout, on: room.program),
             sound: RoomSoundResource(room.sound),
             program: ProgramResource(room.program)
         )
@@ -91,6 +88,7 @@ extension EpisodeResource {
             endedAt: episode.endedAt.map { Timestamp($0) },
             endReason: episode.endReason.map { .known($0) },
             roomSID: episode.roomSID,
+            scenes: episode.scenes.map { SceneTakeResource(name: $0.name, takenAt: Timestamp($0.at)) },
             links: episode.roomSID.map { sid in
                 [
                     "room": addresses.api("rooms/\(sid)"),
@@ -103,7 +101,7 @@ extension EpisodeResource {
 }
 
 extension ShowStatusResource {
-    init(_ status: ShowStatus, name: String, addresses: PlaybackAddresses) {
+    init(_ status: ShowStatus, name: String, replays: [RecordedFile], addresses: PlaybackAddresses) {
         self.init(
             name: name,
             title: status.title,
@@ -114,6 +112,9 @@ extension ShowStatusResource {
             endedAt: status.endedAt.map { Timestamp($0) },
             timeZone: status.timeZone,
             posterURL: status.hasPoster ? addresses.api("shows/\(name)/poster") : nil,
+            replays: replays.map {
+                ReplayResource(url: addresses.api("shows/\(name)/replays/\($0.sid)/media.mp4"), duration: $0.duration)
+            },
             now: Timestamp(Date().timeIntervalSince1970)
         )
     }
@@ -153,6 +154,8 @@ extension ShowSettings {
         startsByItself = body.startsByItself ?? startsByItself
         idleTimeout = body.idleTimeout ?? idleTimeout
         isRecorded = body.recording ?? isRecorded
+        hasReplay = body.replay ?? hasReplay
+        if let scenes = body.scenes { try setScenes(scenes) }
         if let body = body.room { try room.apply(body, digest: digest) }
         if let bodies = body.outputs { try setOutputs(bodies) } else { try requireRenditions() }
     }
@@ -169,6 +172,17 @@ extension ShowSettings {
                 "must have \(rendition), which the output \(target.name) pushes"
             )
         }
+    }
+
+    private mutating func setScenes(_ bodies: [ShowSceneBody]) throws(StageError) {
+        var scenes: [ShowScene] = []
+        for (index, body) in bodies.enumerated() {
+            var layout = LayoutSettings()
+            try layout.apply(body.layout, path: "scenes[\(index)].layout.", isOperator: true)
+            layout.slates = LayoutSettings.Slates()
+            scenes.append(ShowScene(name: body.name, layout: layout))
+        }
+        self.scenes = scenes.isEmpty ? nil : scenes
     }
 
     private mutating func setOutputs(_ bodies: [OutputBody]) throws(StageError) {

@@ -58,25 +58,10 @@ struct AssetRoutes: FeatureRoutes {
     ///
     /// - Throws: 3073 naming the field.
     func requireFiles(named body: LayoutBody, of room: RoomSummary) async throws {
-        var named: [(field: String, file: String)] = []
-        if let image = body.logo?.wrappedValue?.image { named.append(("logo.image", image)) }
-        if let image = body.background?.wrappedValue?.image { named.append(("background.image", image)) }
-        if let slates = body.slates?.wrappedValue {
-            for (name, slate) in [
-                ("starting_soon", slates.startingSoon), ("be_right_back", slates.beRightBack), ("ended", slates.ended),
-            ] {
-                if let image = slate?.wrappedValue?.image { named.append(("slates.\(name).image", image)) }
-                if let music = slate?.wrappedValue?.music { named.append(("slates.\(name).music", music)) }
-            }
-        }
-        for (field, file) in named {
-            guard let name = AssetReference(file)?.name else { continue }
-            do {
-                _ = try await open(name, of: room)
-            } catch let error as StageError where error == .assetNotFound {
-                throw StageError.invalidParameter(field, "names the file \(name), which has not been uploaded")
-            }
-        }
+        try await assets.requireFiles(
+            named: body.files(path: ""),
+            of: [room.sid] + [show(of: room)?.id].compactMap { $0 }
+        )
     }
 
     /// Opens a file of a room, or of the show whose episode takes place in it.
@@ -84,9 +69,51 @@ struct AssetRoutes: FeatureRoutes {
         do {
             return try await assets.open(name, room: room.sid)
         } catch let error as StageError where error == .assetNotFound {
-            guard let show = try? shows.show(room.name), show.current?.roomSID == room.sid else { throw error }
+            guard let show = show(of: room) else { throw error }
             return try await assets.open(name, room: show.id)
         }
+    }
+
+    /// Returns the show whose episode takes place in a room.
+    private func show(of room: RoomSummary) -> Show? {
+        guard let show = try? shows.show(room.name), show.current?.roomSID == room.sid else { return nil }
+        return show
+    }
+}
+
+extension AssetStore {
+    /// Refuses files that neither of some rooms and shows has.
+    ///
+    /// - Parameters:
+    ///   - files: References to files, each with the field that has it; addresses of other servers are ignored.
+    ///   - owners: The sids of rooms and shows.
+    /// - Throws: 3073 naming the field.
+    func requireFiles(named files: [(field: String, file: String)], of owners: [String]) async throws {
+        guard files.contains(where: { AssetReference($0.file)?.name != nil }) else { return }
+        var present: Set<String> = []
+        for owner in owners { present.formUnion(try await assets(of: owner).map(\.name)) }
+        for (field, file) in files {
+            guard let name = AssetReference(file)?.name, !present.contains(name) else { continue }
+            throw StageError.invalidParameter(field, "names the file \(name), which has not been uploaded")
+        }
+    }
+}
+
+extension LayoutBody {
+    /// The files and addresses in the body, each with its field, whose name begins with `path`.
+    func files(path: String) -> [(field: String, file: String)] {
+        var named: [(field: String, file: String?)] = [
+            ("logo.image", logo?.wrappedValue?.image), ("background.image", background?.wrappedValue?.image),
+        ]
+        if let slates = slates?.wrappedValue {
+            for (name, slate) in [
+                ("starting_soon", slates.startingSoon), ("be_right_back", slates.beRightBack), ("ended", slates.ended),
+            ] {
+                named.append(("slates.\(name).image", slate?.wrappedValue?.image))
+                named.append(("slates.\(name).music", slate?.wrappedValue?.music))
+            }
+        }
+        return named.compactMap { field, file in file.map { (path + field, $0) } }
     }
 }
 

@@ -67,7 +67,7 @@ extension StageError {
         .snapshotNotFound, .webhookNotFound, .tooManyWebhooks(20),
         .ticketNotFound, .tooManyTickets, .ticketsNotStored,
         .showNotFound, .episodeNotFound, .episodeEnded, .episodeOpen, .tooManyEpisodes, .showExists, .tooManyShows,
-        .seatNotFound, .seatExists, .showNotStored, .showBusy, .noEpisodeOpen("..."),
+        .seatNotFound, .seatExists, .showNotStored, .showBusy, .sceneNotFound, .noEpisodeOpen("..."),
     ]
 
     /// The error's line in the index: code, name, message and URL.

@@ -16,6 +16,10 @@ struct LayoutRoutes: FeatureRoutes {
         api.command(.put, "rooms/:room/layout") { call in
             let room = try rooms.streamingRoom(call)
             let body = try await call.decode(LayoutBody.self)
+            // What is wrong with the values is told before what is wrong with files.
+            var wanted = try rooms.directory.layout(room: room.sid).settings
+            try wanted.apply(body, isOperator: call.claims.role == .operator)
+            try wanted.validate(path: "")
             try await files.requireFiles(named: body, of: room)
             let layout = try rooms.directory.setLayout(room: room.sid) { (settings) throws(StageError) in
                 try settings.apply(body, isOperator: call.claims.role == .operator)

@@ -81,21 +81,31 @@ struct RecordingRoutes: FeatureRoutes {
         return file
     }
 
-    /// Returns the bytes of a file, or a range of them, read on threads for blocking work.
-    ///
-    /// Of a file that is being written, the complete fragments, which are playable.
     private func media(_ call: APICall) async throws -> Response {
         let file = try file(call)
         guard let path = try recorder().path(file.sid), file.bytes > 0 else { throw StageError.recordingNotFound }
-        var headers: HTTPFields = [
-            .contentType: "video/mp4",
-            .acceptRanges: "bytes",
-            .cacheControl: "no-store",
-            .contentDisposition: "attachment; filename=\"\(file.roomName)-\(file.part).mp4\"",
-        ]
+        return try await APIResponse.media(of: file, at: path, call.request, call.context, isDownload: true)
+    }
+}
+
+extension APIResponse {
+    /// Returns the bytes of a recorded file, which is not empty, or a range of them, read on threads for blocking work.
+    ///
+    /// Of a file that is being written, the complete fragments, which are playable.
+    static func media(
+        of file: RecordedFile,
+        at path: String,
+        _ request: Request,
+        _ context: BasicRequestContext,
+        isDownload: Bool
+    ) async throws -> Response {
+        var headers: HTTPFields = [.contentType: "video/mp4", .acceptRanges: "bytes", .cacheControl: "no-store"]
+        if isDownload {
+            headers[.contentDisposition] = "attachment; filename=\"\(file.roomName)-\(file.part).mp4\""
+        }
         let range: ClosedRange<Int>
         var status = HTTPResponse.Status.ok
-        switch FileByteRange(call.request.headers[.range], length: file.bytes) {
+        switch FileByteRange(request.headers[.range], length: file.bytes) {
         case .whole:
             range = 0...(file.bytes - 1)
         case .part(let part):
@@ -107,7 +117,7 @@ struct RecordingRoutes: FeatureRoutes {
             return Response(status: .rangeNotSatisfiable, headers: headers)
         }
         headers[.contentLength] = String(range.count)
-        let body = try await FileIO().loadFile(path: path, range: range, context: call.context)
+        let body = try await FileIO().loadFile(path: path, range: range, context: context)
         return Response(status: status, headers: headers, body: body)
     }
 }

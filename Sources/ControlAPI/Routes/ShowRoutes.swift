@@ -15,6 +15,8 @@ struct ShowRoutes: FeatureRoutes {
     let answers: RoomAnswers
     let gate: AudienceGate
     let assets: AssetStore
+    /// Nil if the gateway records no programs.
+    let recordings: (any RecordingControlling)?
 
     func add(to api: APIRoutes) {
         addShows(to: api)
@@ -37,6 +39,7 @@ struct ShowRoutes: FeatureRoutes {
                 return template
             }
             let settings = try ShowSettings(body, template: template, digest: gate.digest)
+            try await assets.requireFiles(named: body.files, of: [])
             let seats = (body.seats ?? []).map { ($0.identity, $0.displayName) }
             return try answer(try await shows.create(settings, seats: seats), call, .created)
         }
@@ -57,6 +60,7 @@ struct ShowRoutes: FeatureRoutes {
             guard body.seats == nil else {
                 throw StageError.invalidParameter("seats", "are changed one by one, below the show's seats")
             }
+            try await assets.requireFiles(named: body.files, of: [shows.show(call.path("show")).id])
             let show = try await shows.update(call.path("show")) { (settings) throws(StageError) in
                 try settings.apply(body, digest: gate.digest)
             }
@@ -93,11 +97,24 @@ struct ShowRoutes: FeatureRoutes {
             try call.claims.requireOperator()
             let body = try await call.decode(ShowBody.self)
             guard let name = body.name else { throw StageError.invalidParameter("name", "must be given") }
-            return try answer(
-                try await shows.copy(call.path("show"), as: name, title: body.title),
-                call,
-                .created
-            )
+            let original = try shows.show(call.path("show"))
+            let show = try await shows.copy(original.name, as: name, title: body.title)
+            do {
+                try await assets.copy(from: original.id, to: show.id)
+            } catch {
+                try? await shows.delete(show.name)
+                throw error
+            }
+            return try answer(show, call, .created)
+        }
+
+        // Not stored before it is on air: a director must not wait for the disk.
+        api.command(.post, "shows/:show/scenes/:scene/take") { call in
+            try call.claims.requireOperator()
+            let scene = call.path("scene").removingPercentEncoding ?? ""
+            let (layout, sid) = try await shows.apply(scene: scene, of: call.path("show"))
+            if let room = try? rooms.directory.summary(of: sid) { await rooms.save(room) }
+            return try APIResponse.json(LayoutResource(layout))
         }
     }
 
@@ -237,7 +254,12 @@ struct ShowRoutes: FeatureRoutes {
             let name = context.parameters.get("show") ?? ""
             let status = try shows.status(of: name)
             var response = try APIResponse.json(
-                ShowStatusResource(status, name: name, addresses: answers.addresses(for: request))
+                ShowStatusResource(
+                    status,
+                    name: name,
+                    replays: (try? shows.show(name)).map { replays(of: $0) } ?? [],
+                    addresses: answers.addresses(for: request)
+                )
             )
             response.headers[.cacheControl] = "no-store"
             response.headers[.accessControlAllowOrigin] = "*"
@@ -251,6 +273,25 @@ struct ShowRoutes: FeatureRoutes {
             guard file.asset.kind == .image else { throw StageError.assetNotFound }
             return APIResponse.file(file, ifNot: request.headers[.ifNoneMatch])
         }
+
+        let replay = RouterPath("shows/:show/replays/:recording/media.mp4")
+        api.group.get(replay) { request, context in try await self.replay(request, context) }
+        api.group.head(replay) { request, context in try await self.replay(request, context).createHeadResponse() }
+    }
+
+    /// Returns the recordings that everyone may watch, in the order of time.
+    private func replays(of show: Show) -> [RecordedFile] {
+        guard let sid = show.replayedRoom, let recordings else { return [] }
+        return recordings.files(room: sid).filter { $0.state != .recording && $0.bytes > 0 }
+    }
+
+    private func replay(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+        let show = try shows.show(context.parameters.get("show") ?? "")
+        let sid = context.parameters.get("recording")
+        guard let file = replays(of: show).first(where: { $0.sid == sid }), let path = recordings?.path(file.sid) else {
+            throw StageError.recordingNotFound
+        }
+        return try await APIResponse.media(of: file, at: path, request, context, isDownload: false)
     }
 
     // MARK: Answers
@@ -284,5 +325,18 @@ struct ShowRoutes: FeatureRoutes {
     private func changed(_ episode: Episode, _ call: APICall) async throws -> Response {
         if let sid = episode.roomSID, let room = try? rooms.directory.summary(of: sid) { await rooms.save(room) }
         return try answer(episode, call)
+    }
+}
+
+extension ShowBody {
+    /// The files and addresses in the body, each with its field.
+    fileprivate var files: [(field: String, file: String)] {
+        var files: [(field: String, file: String)] = []
+        if let poster = poster?.wrappedValue { files.append(("poster", AssetReference(name: poster).text)) }
+        files += room?.layout?.files(path: "room.layout.") ?? []
+        for (index, scene) in (scenes ?? []).enumerated() {
+            files += scene.layout.files(path: "scenes[\(index)].layout.")
+        }
+        return files
     }
 }

@@ -25,6 +25,8 @@ struct SnapshotRoutes: FeatureRoutes {
     private static let maximumImageBytes = 8 << 20
     /// Maximum time in seconds that a request waits for the first image.
     private static let timeout = 3.0
+    /// Maximum time in seconds that a request waits for the next image.
+    private static let freshTimeout = 5.0
 
     func add(to api: APIRoutes) {
         for format in ["jpg", "png"] {
@@ -35,6 +37,18 @@ struct SnapshotRoutes: FeatureRoutes {
             api.group.head(path) { request, context in
                 try await snapshot(format, room: context.parameters.get("room") ?? "", request).createHeadResponse()
             }
+        }
+
+        // What a host sends, also before the show: for whoever directs it, and never for the audience.
+        api.read("rooms/:room/participants/:participant/snapshot.jpg") { call in
+            let room = try rooms.liveRoom(call)
+            try call.claims.requireMonitoring()
+            let participant = try rooms.directory.participant(call.path("participant"), in: room.sid)
+            guard participant.isCameraOn else { throw StageError.snapshotNotFound }
+            guard let key = SnapshotKey(host: participant.sid, width: call.query("width")) else {
+                throw StageError.invalidParameter("width", "must be a number above zero")
+            }
+            return try await image(key, of: room, isAnonymous: false, isCacheable: false, call.request)
         }
 
         // Where a mixer uploads the requested images.
@@ -70,16 +84,34 @@ struct SnapshotRoutes: FeatureRoutes {
             player.sid = request.uri.queryParameters.get("sid")
             if let refusal = gate.snapshotRefusal(of: player, in: room.name) { throw refusal.error }
         }
-        let isPrivate = gate.isRestricted(room.name)
+        return try await image(
+            key,
+            of: room,
+            isAnonymous: isAnonymous,
+            isCacheable: !gate.isRestricted(room.name),
+            request
+        )
+    }
+
+    /// Waits for an image, and returns it.
+    private func image(
+        _ key: SnapshotKey,
+        of room: RoomSummary,
+        isAnonymous: Bool,
+        isCacheable: Bool,
+        _ request: Request
+    ) async throws -> Response {
         guard let slot = clientSnapshots.enter(client(request.headers)) else {
             throw StageError.tooManyRequests(retryAfter: 2)
         }
         defer { slot.leave() }
-        let deadline = ContinuousClock.now + .seconds(Self.timeout)
+        let isFresh = request.uri.queryParameters["fresh"] != nil
+        let start = ContinuousClock.now
+        let deadline = start + .seconds(isFresh ? Self.freshTimeout : Self.timeout)
         while true {
-            switch snapshots.request(key, room: room.sid, isAnonymous: isAnonymous) {
+            switch snapshots.request(key, room: room.sid, isAnonymous: isAnonymous, since: isFresh ? start : nil) {
             case .image(let image):
-                return answer(image, key, isPrivate: isPrivate, request)
+                return answer(image, key, isCacheable: isCacheable && !isFresh, request)
             case .noMixer:
                 throw StageError.snapshotNotFound
             case .busy:
@@ -94,14 +126,14 @@ struct SnapshotRoutes: FeatureRoutes {
     private func answer(
         _ image: SnapshotStore.Image,
         _ key: SnapshotKey,
-        isPrivate: Bool,
+        isCacheable: Bool,
         _ request: Request
     ) -> Response {
         var headers: HTTPFields = [
             .contentType: key.contentType,
             .eTag: image.tag,
             .lastModified: Self.httpDate(image.capturedAt),
-            .cacheControl: isPrivate ? "private, no-store" : "public, max-age=2",
+            .cacheControl: isCacheable ? "public, max-age=2" : "private, no-store",
         ]
         if request.headers[.ifNoneMatch] == image.tag { return Response(status: .notModified, headers: headers) }
         headers[.contentLength] = String(image.bytes.readableBytes)

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import NIOCore
+import Stage
 import Synchronization
 
 /// Stores the latest snapshots of all programs, as their mixers upload them, and the pending requests for them.
@@ -13,6 +14,8 @@ final class SnapshotStore: Sendable {
         /// Seconds since 1970.
         let capturedAt: Double
         let arrival: ContinuousClock.Instant
+        /// When the mixer was asked for it; it shows a later frame.
+        let requestedAt: ContinuousClock.Instant
         /// A tag that changes with every image.
         let tag: String
     }
@@ -43,6 +46,8 @@ final class SnapshotStore: Sendable {
     private static let maximumAnonymousRequests = 2
     /// Maximum number of further kinds that it makes for readers with a token.
     private static let maximumAuthorizedRequests = 4
+    /// Maximum number of images of single hosts.
+    private static let maximumHostRequests = 24
 
     private let rooms = Mutex<[String: Room]>([:])
     private let count = Atomic<UInt64>(0)
@@ -60,24 +65,29 @@ final class SnapshotStore: Sendable {
 
     /// Returns the latest image of a room, by sid, and requests a newer one.
     ///
-    /// - Parameter isAnonymous: Whether the reader has no token; readers with a token have a separate limit.
+    /// - Parameters:
+    ///   - isAnonymous: Whether the reader has no token; readers with a token have a separate limit.
+    ///   - earliest: An image that the mixer was asked for before this moment is too old; nil for any.
     func request(
         _ key: SnapshotKey,
         room: String,
         isAnonymous: Bool = false,
+        since earliest: ContinuousClock.Instant? = nil,
         now: ContinuousClock.Instant = .now
     ) -> Result {
         rooms.withLock { rooms in
             var entry = rooms[room] ?? Room()
             guard let reportedAt = entry.reportedAt, now - reportedAt < Self.reportTimeout else { return .noMixer }
             entry.requests = entry.requests.filter { $1.until > now }
-            let authorized = entry.requests.values.count { $0.authorizedUntil.map { $0 > now } ?? false }
+            let ofProgram = entry.requests.filter { $0.key.participant == nil }
+            let authorized = ofProgram.values.count { $0.authorizedUntil.map { $0 > now } ?? false }
+            let isRequested = entry.requests[key] != nil
             var request = entry.requests[key] ?? Request(until: now)
-            if isAnonymous {
-                let isRequested = entry.requests[key] != nil
-                guard isRequested || entry.requests.count - authorized < Self.maximumAnonymousRequests else {
-                    return .busy
-                }
+            if key.participant != nil {
+                let ofHosts = entry.requests.count - ofProgram.count
+                guard isRequested || ofHosts < Self.maximumHostRequests else { return .busy }
+            } else if isAnonymous {
+                guard isRequested || ofProgram.count - authorized < Self.maximumAnonymousRequests else { return .busy }
             } else {
                 let isAuthorized = request.authorizedUntil.map { $0 > now } ?? false
                 guard isAuthorized || authorized < Self.maximumAuthorizedRequests else { return .busy }
@@ -86,9 +96,9 @@ final class SnapshotStore: Sendable {
             request.until = now + Self.requestLifetime
             entry.requests[key] = request
             rooms[room] = entry
-            guard let image = entry.images[key], now - image.arrival < Self.requestLifetime else {
-                return .pending
-            }
+            guard let image = entry.images[key], now - image.arrival < Self.requestLifetime,
+                earliest.map({ image.requestedAt >= $0 }) ?? true
+            else { return .pending }
             return .image(image)
         }
     }
@@ -124,27 +134,30 @@ final class SnapshotStore: Sendable {
     func store(_ bytes: ByteBuffer, _ key: SnapshotKey, room: String, now: ContinuousClock.Instant = .now) {
         let number = count.add(1, ordering: .relaxed).newValue
         let capturedAt = Date().timeIntervalSince1970
-        let image = Image(
-            bytes: bytes,
-            capturedAt: capturedAt,
-            arrival: now,
-            tag: "\"\(String(UInt64(capturedAt * 1000), radix: 36))-\(String(number, radix: 36))\""
-        )
         rooms.withLock { rooms in
             // The image was not requested, or the request has expired.
-            guard rooms[room]?.requests[key] != nil else { return }
+            guard let request = rooms[room]?.requests[key] else { return }
+            let image = Image(
+                bytes: bytes,
+                capturedAt: capturedAt,
+                arrival: now,
+                requestedAt: request.requestedAt ?? now - Self.requestLifetime,
+                tag: "\"\(String(UInt64(capturedAt * 1000), radix: 36))-\(String(number, radix: 36))\""
+            )
             rooms[room]?.requests[key]?.requestedAt = nil
             rooms[room]?.images[key] = image
         }
     }
 }
 
-/// The kind of a snapshot: file format and width.
+/// The kind of a snapshot: file format and width, and the host that it shows instead of the program.
 struct SnapshotKey: Hashable, Sendable {
     /// `jpg` or `png`.
     let format: String
     /// One of `widths`; 0 for the program's own width.
     let width: Int
+    /// The sid of the host that it shows; nil for the program.
+    let participant: String?
 
     /// The supported widths; any other is rounded up to the next, so that few images serve many requests.
     static let widths = [160, 320, 480, 640, 960, 1280]
@@ -162,20 +175,31 @@ struct SnapshotKey: Hashable, Sendable {
     /// Parses `text`; nil if it is malformed.
     init?(_ text: String) {
         let parts = text.split(separator: "-")
-        guard parts.count == 2, ["jpg", "png"].contains(parts[0]), let width = Int(parts[1]),
+        guard (2...3).contains(parts.count), ["jpg", "png"].contains(parts[0]), let width = Int(parts[1]),
             width == 0 || Self.widths.contains(width)
         else { return nil }
-        self.init(format: String(parts[0]), resolved: width)
+        let participant = parts.count == 3 ? String(parts[2]) : nil
+        guard participant.map({ StageIdentifier.isValid($0, "PA") }) ?? true else { return nil }
+        self.init(format: String(parts[0]), resolved: width, participant: participant)
     }
 
-    /// - Parameter width: One of `widths`, or 0.
-    init(format: String, resolved width: Int) {
+    /// Creates a key for a request's `width` of a host's image, 320 pixels without one; nil for a malformed width.
+    init?(host participant: String, width: String?) {
+        guard let program = Self(format: "jpg", width: width ?? "320") else { return nil }
+        self.init(format: program.format, resolved: program.width, participant: participant)
+    }
+
+    /// - Parameters:
+    ///   - width: One of `widths`, or 0.
+    ///   - participant: The sid of the host that it shows; nil for the program.
+    init(format: String, resolved width: Int, participant: String? = nil) {
         self.format = format
         self.width = width
+        self.participant = participant
     }
 
-    /// The key as text, such as `jpg-640`.
-    var text: String { "\(format)-\(width)" }
+    /// The key as text, such as `jpg-640` or `jpg-320-PA…`.
+    var text: String { ["\(format)-\(width)", participant].compactMap(\.self).joined(separator: "-") }
 
     var contentType: String { format == "png" ? "image/png" : "image/jpeg" }
 }

@@ -34,6 +34,17 @@ public struct WebhookEventBuilder: Sendable {
         }
     }
 
+    /// Returns the event that reports what keeps a host from being heard or seen.
+    public func diagnosisEvent(of host: HostDiagnosis, in room: RoomView, at date: Double) -> WebhookEvent {
+        WebhookEvent(
+            .webhook(.hostDiagnosis),
+            room: WebhookEvent.Room(sid: room.sid, name: room.settings.name),
+            at: date
+        ) {
+            try WireJSON.encode(HostDiagnosisResource(host))
+        }
+    }
+
     /// Returns the event that reports that a broadcast has reached a number of viewers for the first time.
     public func thresholdEvent(_ threshold: Int, of figures: RoomViewership) -> WebhookEvent {
         WebhookEvent(.webhook(.viewershipThreshold), room: room(of: figures.room), at: figures.asOf) {

@@ -22,6 +22,8 @@ public struct EpisodeResource: Codable, Sendable, Hashable {
     @ExplicitNull public var endReason: WireEnum<Episode.EndReason>?
     /// The sid of its room; null before it opens.
     @ExplicitNull public var roomSID: String?
+    /// The scenes that were put on air, in the order of time, the last 500.
+    public var scenes: [SceneTakeResource]
     /// URLs of its room, its viewership and its recordings, by name; empty before it opens.
     public var links: [String: String]
 
@@ -37,6 +39,7 @@ public struct EpisodeResource: Codable, Sendable, Hashable {
         endedAt: Timestamp?,
         endReason: WireEnum<Episode.EndReason>?,
         roomSID: String?,
+        scenes: [SceneTakeResource] = [],
         links: [String: String]
     ) {
         self.id = id
@@ -49,6 +52,7 @@ public struct EpisodeResource: Codable, Sendable, Hashable {
         self.endedAt = endedAt
         self.endReason = endReason
         self.roomSID = roomSID
+        self.scenes = scenes
         self.links = links
     }
 
@@ -63,7 +67,27 @@ public struct EpisodeResource: Codable, Sendable, Hashable {
         case endedAt = "ended_at"
         case endReason = "end_reason"
         case roomSID = "room_sid"
+        case scenes
         case links
+    }
+}
+
+/// A scene that was put on air.
+public struct SceneTakeResource: Codable, Sendable, Hashable {
+    /// The name of the scene.
+    public var name: String
+    /// The time.
+    public var takenAt: Timestamp
+
+    /// Creates a description.
+    public init(name: String, takenAt: Timestamp) {
+        self.name = name
+        self.takenAt = takenAt
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case name
+        case takenAt = "taken_at"
     }
 }
 

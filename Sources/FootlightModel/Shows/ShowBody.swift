@@ -22,12 +22,16 @@ public struct ShowBody: Codable, Sendable, Hashable {
     public var idleTimeout: Int?
     /// Whether what is live is recorded; false for a new show.
     public var recording: Bool?
+    /// Whether everyone may watch the recordings of the last episode; false for a new show.
+    public var replay: Bool?
     /// The outputs that start when an episode goes live, instead of those before.
     public var outputs: [OutputBody]?
     /// The settings of each episode's room, from the next episode on.
     public var room: ShowRoomBody?
     /// The hosts' seats, for a new show only.
     public var seats: [SeatBody]?
+    /// The scenes in the order of the show, instead of those before; at most 50.
+    public var scenes: [ShowSceneBody]?
 
     /// Creates a body; omitted fields are nil.
     public init(
@@ -41,9 +45,11 @@ public struct ShowBody: Codable, Sendable, Hashable {
         startsByItself: Bool? = nil,
         idleTimeout: Int? = nil,
         recording: Bool? = nil,
+        replay: Bool? = nil,
         outputs: [OutputBody]? = nil,
         room: ShowRoomBody? = nil,
-        seats: [SeatBody]? = nil
+        seats: [SeatBody]? = nil,
+        scenes: [ShowSceneBody]? = nil
     ) {
         self.name = name
         self.title = title
@@ -55,9 +61,11 @@ public struct ShowBody: Codable, Sendable, Hashable {
         self.startsByItself = startsByItself
         self.idleTimeout = idleTimeout
         self.recording = recording
+        self.replay = replay
         self.outputs = outputs
         self.room = room
         self.seats = seats
+        self.scenes = scenes
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -71,9 +79,25 @@ public struct ShowBody: Codable, Sendable, Hashable {
         case startsByItself = "starts_by_itself"
         case idleTimeout = "idle_timeout"
         case recording
+        case replay
         case outputs
         case room
         case seats
+        case scenes
+    }
+}
+
+/// A layout with a name, in `ShowBody`.
+public struct ShowSceneBody: Codable, Sendable, Hashable {
+    /// The name, 1 to 100 bytes, different from those of the show's other scenes.
+    public var name: String
+    /// The layout, all of it anew; its slates are not used, because those belong to the show.
+    public var layout: LayoutBody
+
+    /// Creates a scene.
+    public init(name: String, layout: LayoutBody) {
+        self.name = name
+        self.layout = layout
     }
 }
 

@@ -25,12 +25,16 @@ public struct ShowResource: Codable, Sendable, Hashable {
     public var idleTimeout: Int
     /// Whether what is live is recorded.
     public var recording: Bool
+    /// Whether everyone may watch the recordings of the last episode.
+    public var replay: Bool
     /// The outputs that start when an episode goes live.
     public var outputs: [ShowOutputResource]
     /// The settings of each episode's room.
     public var room: ShowRoomResource
     /// The hosts' seats.
     public var seats: [SeatResource]
+    /// The scenes in the order of the show.
+    public var scenes: [ShowSceneResource]
     /// What viewers find: `upcoming`, `live` or `ended`.
     public var state: WireEnum<ShowStatus.State>
     /// The episode that is open; null if there is none.
@@ -61,9 +65,11 @@ public struct ShowResource: Codable, Sendable, Hashable {
         startsByItself: Bool,
         idleTimeout: Int,
         recording: Bool,
+        replay: Bool = false,
         outputs: [ShowOutputResource],
         room: ShowRoomResource,
         seats: [SeatResource],
+        scenes: [ShowSceneResource] = [],
         state: WireEnum<ShowStatus.State>,
         current: EpisodeResource?,
         next: EpisodeResource?,
@@ -84,9 +90,11 @@ public struct ShowResource: Codable, Sendable, Hashable {
         self.startsByItself = startsByItself
         self.idleTimeout = idleTimeout
         self.recording = recording
+        self.replay = replay
         self.outputs = outputs
         self.room = room
         self.seats = seats
+        self.scenes = scenes
         self.state = state
         self.current = current
         self.next = next
@@ -109,9 +117,11 @@ public struct ShowResource: Codable, Sendable, Hashable {
         case startsByItself = "starts_by_itself"
         case idleTimeout = "idle_timeout"
         case recording
+        case replay
         case outputs
         case room
         case seats
+        case scenes
         case state
         case current
         case next
@@ -131,6 +141,20 @@ public struct ShowList: Codable, Sendable, Hashable {
     /// Creates a list.
     public init(shows: [ShowResource]) {
         self.shows = shows
+    }
+}
+
+/// A layout with a name, which a director puts on air in one step.
+public struct ShowSceneResource: Codable, Sendable, Hashable {
+    /// The name.
+    public var name: String
+    /// The layout; its slates are not used.
+    public var layout: LayoutSettingsResource
+
+    /// Creates a scene.
+    public init(name: String, layout: LayoutSettingsResource) {
+        self.name = name
+        self.layout = layout
     }
 }
 
@@ -264,6 +288,8 @@ public struct ShowStatusResource: Codable, Sendable, Hashable {
     public var timeZone: String
     /// The address of the poster; null for none.
     @ExplicitNull public var posterURL: String?
+    /// The recordings of the last episode that everyone may watch, in the order of time.
+    public var replays: [ReplayResource]
     /// The time at the gateway, by which a page counts down whatever its own clock says.
     public var now: Timestamp
 
@@ -278,6 +304,7 @@ public struct ShowStatusResource: Codable, Sendable, Hashable {
         endedAt: Timestamp?,
         timeZone: String,
         posterURL: String?,
+        replays: [ReplayResource] = [],
         now: Timestamp
     ) {
         self.name = name
@@ -289,6 +316,7 @@ public struct ShowStatusResource: Codable, Sendable, Hashable {
         self.endedAt = endedAt
         self.timeZone = timeZone
         self.posterURL = posterURL
+        self.replays = replays
         self.now = now
     }
 
@@ -302,6 +330,21 @@ public struct ShowStatusResource: Codable, Sendable, Hashable {
         case endedAt = "ended_at"
         case timeZone = "time_zone"
         case posterURL = "poster_url"
+        case replays
         case now
+    }
+}
+
+/// A recording that everyone may watch.
+public struct ReplayResource: Codable, Sendable, Hashable {
+    /// The address of the MP4 file.
+    public var url: String
+    /// The duration in seconds.
+    public var duration: Double
+
+    /// Creates a description.
+    public init(url: String, duration: Double) {
+        self.url = url
+        self.duration = duration
     }
 }

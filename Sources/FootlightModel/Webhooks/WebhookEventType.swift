@@ -52,6 +52,8 @@ public enum WebhookOnlyEvent: String, Sendable, Hashable, CaseIterable {
     case roomStarted = "room.started"
     case hostJoined = "host.joined"
     case hostLeft = "host.left"
+    /// What keeps a host from being heard or seen has changed.
+    case hostDiagnosis = "host.diagnosis"
     /// An output is connected.
     case outputUp = "output.up"
     /// An output lost its connection, or failed.

@@ -68,6 +68,7 @@ public struct Doctor: Sendable {
         findings.append(contentsOf: await certificateFindings())
         findings.append(contentsOf: folderFindings)
         findings.append(contentsOf: [descriptors, clock, processor, codecs, fonts, confinement])
+        findings.append(contentsOf: await showFindings())
         for output in outputs { findings.append(await reachability(of: output)) }
         return findings
     }

@@ -2,6 +2,7 @@ import ControlAPI
 import Egress
 import Foundation
 import Logging
+import Media
 import ServiceLifecycle
 import Stage
 import Synchronization
@@ -19,13 +20,18 @@ final class WebhookEventService: Service {
     private static let summaryInterval = 30
     private static let summariesAtOnce = 1000
 
+    /// Seconds between two looks at what keeps hosts from being heard or seen.
+    private static let diagnosisInterval = 2
+
     private let webhooks: WebhookDispatcher
+    private let stage: RoomDirectory
     private let builder: WebhookEventBuilder
     private let viewership: ViewershipLedger
     private let history: HistoryStore
     private struct Reports {
         /// The thresholds that broadcasts have reached.
         var thresholds: ThresholdMonitor
+        var diagnosis = DiagnosisMonitor()
         var minute = WebhookEventService.presentMinute
         var turns = 0
     }
@@ -50,6 +56,7 @@ final class WebhookEventService: Service {
         logger: Logger
     ) {
         self.webhooks = webhooks
+        self.stage = stage
         self.builder = builder
         self.viewership = viewership
         self.history = history
@@ -87,7 +94,7 @@ final class WebhookEventService: Service {
         await webhooks.close()
     }
 
-    /// Posts thresholds and, at each minute, the figures of every room.
+    /// Posts thresholds, what keeps hosts from being heard or seen, and, at each minute, the figures of every room.
     ///
     /// Called about once per second; must not block.
     func update(_ rooms: [RoomViewership]) {
@@ -105,9 +112,23 @@ final class WebhookEventService: Service {
             return (events, reports.turns % Self.summaryInterval == 0)
         }
         for event in events { webhooks.post(event) }
+        diagnose()
         let isDue = pendingChecks.load(ordering: .relaxed) > 0
         if isDue { pendingChecks.subtract(1, ordering: .relaxed) }
         if isDue || isTurn { checkSignals.continuation.yield() }
+    }
+
+    private func diagnose() {
+        guard reports.withLock({ $0.turns % Self.diagnosisInterval == 0 }) else { return }
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let rooms = stage.rooms(.inProgress)
+        let diagnoses = rooms.map { (try? stage.diagnosis(room: $0.sid, cores: cores))?.hosts ?? [] }
+        let now = Double(MonotonicTime.now().nanoseconds) / 1e9
+        let changed = reports.withLock { $0.diagnosis.update(diagnoses.flatMap(\.self), at: now) }
+        for host in changed {
+            guard let index = diagnoses.firstIndex(where: { $0.contains { $0.sid == host.sid } }) else { continue }
+            webhooks.post(builder.diagnosisEvent(of: host, in: rooms[index], at: Date().timeIntervalSince1970))
+        }
     }
 
     private static var presentMinute: Int { Int(Date().timeIntervalSince1970) / 60 }

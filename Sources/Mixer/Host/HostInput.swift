@@ -58,6 +58,9 @@ public final class HostInput: Sendable {
         var lastFrame: Int64 = 0
         var lastAudio: Int64 = 0
         var newest: Int64?
+        /// The packet that configures the decoder of `keyframe`, and those after it.
+        var configuration: MediaPacket?
+        var keyframe: HostKeyframe?
         /// The presentation time of the newest frame, in the host's unified time.
         var newestFrame: Int64?
     }
@@ -124,6 +127,9 @@ public final class HostInput: Sendable {
         }
         if isDue { wakeUp() }
     }
+
+    /// The newest keyframe that was received, decoded or not; nil before the first.
+    var newestKeyframe: HostKeyframe? { intake.withLock { $0.keyframe } }
 
     var hasEnded: Bool { isClosed.load(ordering: .relaxed) }
 
@@ -277,6 +283,7 @@ extension HostInput.Intake {
         switch packet.content {
         case .videoConfiguration(.h264):
             packet.timestamp = lastFrame
+            configuration = packet
         case .audioConfiguration(.aac):
             packet.timestamp = lastAudio
         case .video(.h264, _, _):
@@ -285,6 +292,9 @@ extension HostInput.Intake {
             let shown = packet.timestamp + min(max(Int64(packet.compositionOffset), 0), PacketInbox.span)
             newestFrame = max(newestFrame ?? shown, shown)
             timeline.observe(.video, timestamp: packet.timestamp, arrival: arrival)
+            if packet.isKeyframe, let configuration {
+                keyframe = HostKeyframe(configuration: configuration, packet: packet)
+            }
         case .audio(.aac), .audio(.mp3):
             packet.timestamp = unifier.unify(packet.timestamp, kind: .audio, arrival: arrival)
             lastAudio = packet.timestamp

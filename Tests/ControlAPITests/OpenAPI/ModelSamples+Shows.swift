@@ -20,6 +20,8 @@ extension ModelSamples {
         ingest: ingestResource,
         dateKeyCreated: Timestamp(0)
     )
+    static let sceneTakeResource = SceneTakeResource(name: "x", takenAt: Timestamp(0))
+    static let showSceneResource = ShowSceneResource(name: "x", layout: layoutSettingsResource)
     static let episodeResource = EpisodeResource(
         id: "x",
         number: 1,
@@ -31,6 +33,7 @@ extension ModelSamples {
         endedAt: Timestamp(0),
         endReason: "ended",
         roomSID: "x",
+        scenes: [sceneTakeResource],
         links: ["x": "x"]
     )
     static let showResource = ShowResource(
@@ -45,9 +48,11 @@ extension ModelSamples {
         startsByItself: true,
         idleTimeout: 60,
         recording: true,
+        replay: true,
         outputs: [showOutputResource],
         room: showRoomResource,
         seats: [seatResource],
+        scenes: [showSceneResource],
         state: "live",
         current: episodeResource,
         next: episodeResource,
@@ -57,6 +62,7 @@ extension ModelSamples {
         dateCreated: Timestamp(0),
         dateUpdated: Timestamp(0)
     )
+    static let replayResource = ReplayResource(url: "x", duration: 1)
     static let showStatusResource = ShowStatusResource(
         name: "x",
         title: "x",
@@ -67,6 +73,7 @@ extension ModelSamples {
         endedAt: Timestamp(0),
         timeZone: "x",
         posterURL: "x",
+        replays: [replayResource],
         now: Timestamp(0)
     )
     static let showRoomBody = ShowRoomBody(
@@ -82,6 +89,7 @@ extension ModelSamples {
         program: programResource
     )
     static let seatBody = SeatBody(identity: "x", displayName: "x")
+    static let showSceneBody = ShowSceneBody(name: "x", layout: layoutBody)
     static let showBody = ShowBody(
         name: "x",
         title: "x",
@@ -93,9 +101,11 @@ extension ModelSamples {
         startsByItself: true,
         idleTimeout: 60,
         recording: true,
+        replay: true,
         outputs: [outputBody],
         room: showRoomBody,
-        seats: [seatBody]
+        seats: [seatBody],
+        scenes: [showSceneBody]
     )
     static let episodeBody = EpisodeBody(title: "x", plannedAt: ExplicitNull(wrappedValue: Timestamp(0)))
 
@@ -136,7 +146,8 @@ extension ModelSamples {
         Sample(RoomDiagnosisResource(program: programDiagnosisResource, hosts: [hostDiagnosisResource])),
         Sample(showScheduleResource), Sample(showOutputResource), Sample(showRoomResource), Sample(seatResource),
         Sample(episodeResource), Sample(showResource), Sample(showStatusResource), Sample(showRoomBody),
-        Sample(seatBody), Sample(showBody), Sample(episodeBody), Sample(ShowList(shows: [showResource])),
+        Sample(seatBody), Sample(sceneTakeResource), Sample(showSceneResource), Sample(showSceneBody),
+        Sample(replayResource), Sample(showBody), Sample(episodeBody), Sample(ShowList(shows: [showResource])),
         Sample(EpisodeList(episodes: [episodeResource])),
     ]
 }

@@ -8,13 +8,49 @@ import Logging
 import NIOCore
 import NIOPosix
 import Persistence
-import Stage
 import TestSupport
 import Testing
 import Viewership
 import Webhooks
 
 @testable import Gateway
+@testable import Stage
+
+@Suite("What keeps hosts from being heard, as events")
+struct DiagnosisMonitorTests {
+    private func host(_ sound: HostDiagnosis.Cause, _ video: HostDiagnosis.Cause = .none) -> HostDiagnosis {
+        func finding(_ cause: HostDiagnosis.Cause) -> HostDiagnosis.Finding {
+            HostDiagnosis.Finding(cause: cause, message: cause.rawValue, advice: "")
+        }
+        return HostDiagnosis(
+            sid: "PA1",
+            identity: "ann",
+            displayName: "Ann",
+            sound: finding(sound),
+            video: finding(video)
+        )
+    }
+
+    @Test("a cause is told once it has lasted ten seconds, and so is its end")
+    func causes() {
+        var monitor = DiagnosisMonitor()
+        #expect(monitor.update([host(.notConnected, .notConnected)], at: 0).isEmpty)
+        #expect(monitor.update([host(.none)], at: 6).isEmpty)
+        #expect(monitor.update([host(.gainDown)], at: 20).isEmpty)
+        #expect(monitor.update([host(.gainDown)], at: 29).isEmpty)
+        #expect(monitor.update([host(.gainDown)], at: 30).map(\.sound.cause) == [.gainDown])
+        #expect(monitor.update([host(.gainDown)], at: 40).isEmpty)
+        // Another cause begins anew.
+        #expect(monitor.update([host(.silent)], at: 42).isEmpty)
+        #expect(monitor.update([host(.none)], at: 44).isEmpty)
+        #expect(monitor.update([host(.backstage, .backstage)], at: 54).map(\.sound.cause) == [.backstage])
+        #expect(monitor.update([host(.backstage, .backstage)], at: 99).isEmpty)
+        // One that left and came back is new.
+        #expect(monitor.update([], at: 100).isEmpty)
+        #expect(monitor.update([host(.none, .noTrack)], at: 101).isEmpty)
+        #expect(monitor.update([host(.none, .noTrack)], at: 112).map(\.video.cause) == [.noTrack])
+    }
+}
 
 @Suite("Webhook events of a room", .enabled(if: TestRun.isFull), .timeLimit(.minutes(1)))
 struct WebhookEventServiceTests {

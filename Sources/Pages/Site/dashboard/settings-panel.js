@@ -21,6 +21,7 @@ export function settingsPanel({ base, mayCommand }) {
   const idle = h('input', { class: 'field', type: 'number', min: 1, max: 10_080, disabled });
   const starts = h('input', { type: 'checkbox', disabled });
   const records = h('input', { type: 'checkbox', disabled });
+  const replays = h('input', { type: 'checkbox', disabled });
   const save = h('button', { class: 'button main', type: 'submit' }, 'Save');
   const removal = h('button', { class: 'button', type: 'button', on: { click: () => {
     if (!confirm('Delete this show with its seats and keys? Recordings and figures of its episodes stay.')) return;
@@ -48,7 +49,7 @@ export function settingsPanel({ base, mayCommand }) {
           title: title.value, description: description.value, time_zone: zone.value,
           schedule: chosen.length > 0 && time.value ? { weekdays: chosen, time: time.value } : null,
           opens_before: Number(opens.value) * 60, idle_timeout: Number(idle.value) * 60,
-          starts_by_itself: starts.checked, recording: records.checked,
+          starts_by_itself: starts.checked, recording: records.checked, replay: replays.checked,
         });
         isDirty = false;
       }, 'Saved');
@@ -60,7 +61,8 @@ export function settingsPanel({ base, mayCommand }) {
   h('div', { class: 'choices' }, field('At', time), field('Time zone', zone),
     field('Opens for hosts, minutes before', opens), field('Ends after minutes without hosts', idle)),
   h('div', { class: 'switches' }, h('label', { class: 'switch' }, starts, 'Goes live by itself at the planned time'),
-    h('label', { class: 'switch' }, records, 'Record what is live')),
+    h('label', { class: 'switch' }, records, 'Record what is live'),
+    h('label', { class: 'switch' }, replays, 'Let everyone watch the recording until the next episode')),
   mayCommand ? h('div', { class: 'buttons' }, save, copy, removal) : null);
   const element = h('section', { class: 'card', 'aria-labelledby': 'settings-title' },
     h('div', { class: 'card-head' }, h('h2', { id: 'settings-title' }, 'Show')), form);
@@ -82,6 +84,7 @@ export function settingsPanel({ base, mayCommand }) {
       idle.value = Math.round(show.idle_timeout / 60);
       starts.checked = show.starts_by_itself;
       records.checked = show.recording;
+      replays.checked = show.replay;
     },
   };
 }

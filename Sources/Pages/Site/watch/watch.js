@@ -10,6 +10,7 @@ import { Controls } from './controls.js';
 import { deviceID } from './device.js';
 import { Program } from './program.js';
 import { nameOf } from './renditions.js';
+import { Replay } from './replay.js';
 import { ServerClock } from './server-clock.js';
 import { HTTPFailure, pause } from './transport.js';
 
@@ -36,6 +37,8 @@ let beacon = null;
 const announcement = new Announcement(room, {
   title: find('room'), description: find('description'), starts: find('starts'), poster: find('poster'),
 });
+
+const replay = new Replay(find('replay'));
 
 const latency = () => {
   const moment = program.player?.programTime ?? null;
@@ -126,7 +129,10 @@ addEventListener('pagehide', () => beacon?.leave());
 setInterval(showFigures, 500);
 // The countdown goes on while there is nothing to play.
 setInterval(() => program.state === 'waiting' && tell(), 500);
-announcement.addEventListener('change', tell);
+announcement.addEventListener('change', () => {
+  tell();
+  replay.update(announcement.status ?? {});
+});
 tell();
 followAudience();
 // What a test or a curious viewer may look at.

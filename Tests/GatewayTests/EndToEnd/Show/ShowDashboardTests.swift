@@ -12,7 +12,7 @@ struct ShowDashboardTests {
         defer { gateway.end() }
         let folder = try TemporaryFolder("dashboard")
         let clip = folder.file("ann.flv")
-        try await FFmpeg.encode(HostScript(.red, tone: 440), seconds: 20, to: clip)
+        try await FFmpeg.encode(HostScript(.red, tone: 440), seconds: 40, to: clip)
         let browser = try await HeadlessBrowser()
         let site = "http://127.0.0.1:\(gateway.endpoints.httpPort)"
         try await browser.open("\(site)/")
@@ -101,7 +101,7 @@ struct ShowDashboardTests {
         try await waits("named('Stop recording')")
         let seen = try await FFmpeg.record(
             gateway.rtmpURL(room: "friday-night-unique"),
-            seconds: 6,
+            seconds: 9,
             to: folder.file("seen.flv")
         ).finish()
         let end = seen.duration(.video)

@@ -12,10 +12,11 @@ struct WeeklyShowTests {
         defer { gateway.end() }
         let folder = try TemporaryFolder("weekly")
         let clip = folder.file("ann.flv")
-        try await FFmpeg.encode(HostScript(.red, tone: 440), seconds: 20, to: clip)
+        try await FFmpeg.encode(HostScript(.red, tone: 440), seconds: 40, to: clip)
         let platform = try await NginxRTMP()
         let show: JSONValue = [
-            "name": "weekly", "title": "The weekly", "recording": true,
+            "name": "weekly", "title": "The weekly", "recording": true, "replay": true,
+            "scenes": [["name": "Close up", "layout": ["type": "SPOTLIGHT", "background": ["colour": "#00ff00"]]]],
             "seats": [["identity": "ann", "display_name": "Ann"]],
             "outputs": [["name": "one", "url": .string(platform.url), "stream_key": "platform-key"]],
             "room": ["linger": 1, "program": ["width": 640, "height": 360]],
@@ -52,13 +53,35 @@ struct WeeklyShowTests {
             #expect(slate.colour(x: 320, y: 90).distance(to: .red) > 100)
             #expect(try await unseen.decodedAudio().toneLevel(frequency: 440) < -60)
             #expect(try await status(gateway) == "upcoming")
+            // The director sees the host; the audience cannot ask for it.
+            let image = folder.file("ann-\(number).jpg")
+            let address =
+                "http://127.0.0.1:\(gateway.endpoints.httpPort)"
+                + "/v1/rooms/weekly/participants/ann/snapshot.jpg?width=160&fresh"
+            let bearer = "Authorization: Bearer \(try gateway.operatorToken)"
+            try await ChildProcess.run(["curl", "-sSf", "--retry", "3", "-o", image, "-H", bearer, address])
+            let host = try await Recording(path: image).frame(at: 0)
+            #expect(host.width == 160 && host.colour(x: 80, y: 20).distance(to: .red) < 60)
+            #expect(
+                try await gateway.api("GET", "/v1/rooms/weekly/participants/ann/snapshot.jpg", token: "").status == 401
+            )
 
             let live = try await ask(gateway, "go_live", state: "live")
             let sid = try #require(live["room_sid"].string)
             #expect(rooms.insert(sid).inserted)
             #expect(try await status(gateway) == "live")
+            // What was recorded before is not offered now.
+            #expect(try await replays(gateway).isEmpty)
+            let taken = try await gateway.api("POST", "/v1/shows/weekly/scenes/Close%20up/take")
+            #expect(taken.json["type"].string == "SPOTLIGHT", "\(taken.text)")
             try await expectRed(gateway, folder.file("live-\(number).flv"))
             #expect(try await eventually(within: .seconds(15)) { try await output(gateway) == "connected" })
+            let doctor = try ChildProcess([GatewayProcess.findBinary(), "doctor", "--data-dir", gateway.dataFolder])
+            _ = try await doctor.wait(.seconds(30))
+            #expect(
+                doctor.standardOutput.contains("1 room, and every host is heard and seen"),
+                "\(doctor.standardOutput)"
+            )
 
             if number == 1 {
                 #expect(try await gateway.terminate() == .code(0))
@@ -77,6 +100,11 @@ struct WeeklyShowTests {
             #expect(end.json["state"].string == "ended" && end.json["end_reason"].string == "ended")
             #expect(try await encoder.wait(.seconds(20)) != nil)
             #expect(try await status(gateway) == "ended")
+
+            // A late viewer may watch the recording, without a token.
+            let replay = try await Recording(path: try #require(try await replays(gateway).first))
+            #expect(try await replay.frame(at: 2).colour(x: 320, y: 90).distance(to: .red) < 60)
+            #expect(end.json["scenes"].elements.map { $0["name"].string } == ["Close up"])
 
             // What there is to look back on belongs to this episode alone.
             let recorded = try await eventually(within: .seconds(10)) {
@@ -106,6 +134,12 @@ struct WeeklyShowTests {
         try await gateway.api("GET", "/v1/shows/weekly/status", token: "").json["state"].string
     }
 
+    private func replays(_ gateway: GatewayProcess) async throws -> [String] {
+        try await gateway.api("GET", "/v1/shows/weekly/status", token: "").json["replays"].elements.compactMap {
+            $0["url"].string
+        }
+    }
+
     private func output(_ gateway: GatewayProcess) async throws -> String? {
         let egress = try await gateway.api("GET", "/v1/rooms/weekly/egress").json
         return egress["livestream"]["outputs"].elements.first?["state"].string
@@ -120,7 +154,7 @@ struct WeeklyShowTests {
     }
 
     private func expectRed(_ gateway: GatewayProcess, _ path: String) async throws {
-        let seen = try await FFmpeg.record(gateway.rtmpURL(room: "weekly"), seconds: 7, to: path).finish()
+        let seen = try await FFmpeg.record(gateway.rtmpURL(room: "weekly"), seconds: 9, to: path).finish()
         let end = seen.duration(.video)
         #expect(try await seen.frame(at: end - 0.2).colour(x: 320, y: 90).distance(to: .red) < 60)
         #expect(try await seen.decodedAudio().toneLevel(frequency: 440, from: end - 1) > -40)
