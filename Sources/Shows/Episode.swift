@@ -58,7 +58,7 @@ public struct Episode: Sendable, Hashable, Codable {
     public internal(set) var endedAt: Double?
     /// Why it ended.
     public internal(set) var endReason: EndReason?
-    /// The scenes that were put on air, in the order of time; the earliest are forgotten first. Nil before the first.
+    /// The scenes that were put on air, in the order of time; nil before the first.
     private var takes: [SceneTake]?
     /// The identities of hosts whom an operator removed from it.
     var removed: Set<String> = []

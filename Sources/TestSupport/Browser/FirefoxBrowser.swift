@@ -60,11 +60,7 @@ public final class FirefoxBrowser: Sendable {
         state.withLock { $0.connection = connection }
         // It introduces itself first.
         _ = try await next(within: deadline)
-        _ = try await send(
-            "WebDriver:NewSession",
-            ["capabilities": ["alwaysMatch": ["acceptInsecureCerts": true]]],
-            within: deadline
-        )
+        _ = try await send("WebDriver:NewSession", ["acceptInsecureCerts": true], within: deadline)
     }
 
     deinit {

@@ -42,7 +42,7 @@ struct EveryPageTests {
         let encoder = try FFmpeg.host(file: clip, to: gateway.ingestURL(key: key))
         try await gateway.api("POST", "/v1/rooms", ["unique_name": "single", "backstage": true])
         let closed: JSONValue = [
-            "unique_name": "closed", "access": ["mode": "passphrase", "passphrase": "open sesame"],
+            "unique_name": "closed", "access": ["rule": "passphrase", "passphrase": "open sesame"],
         ]
         let answer = try await gateway.api("POST", "/v1/rooms", closed)
         #expect(answer.status == 201, "\(answer.text)")
