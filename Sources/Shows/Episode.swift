@@ -50,6 +50,8 @@ public struct Episode: Sendable, Hashable, Codable {
     public internal(set) var endReason: EndReason?
     /// The identities of hosts whom an operator removed from it.
     var removed: Set<String> = []
+    /// What happened in it; nil before anything did, and in episodes of earlier versions.
+    var recordedMoments: [Moment]?
 
     init(number: Int, title: String, plannedAt: Double?, slot: Double?) {
         id = StageIdentifier.make("EP")

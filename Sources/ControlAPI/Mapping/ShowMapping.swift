@@ -78,6 +78,12 @@ extension SeatResource {
     }
 }
 
+extension EpisodeMomentResource {
+    init(_ moment: Episode.Moment) {
+        self.init(at: Timestamp(moment.at), kind: .known(moment.kind), name: moment.name)
+    }
+}
+
 extension EpisodeResource {
     init(_ episode: Episode, addresses: PlaybackAddresses) {
         self.init(

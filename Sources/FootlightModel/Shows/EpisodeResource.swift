@@ -78,6 +78,34 @@ public struct EpisodeList: Codable, Sendable, Hashable {
     }
 }
 
+/// Something that happened in an episode, which may explain what its audience did.
+public struct EpisodeMomentResource: Codable, Sendable, Hashable {
+    /// When it happened.
+    public var at: Timestamp
+    /// `went_live`, `went_backstage`, `host_joined`, `host_left` or `layout_changed`.
+    public var kind: WireEnum<Episode.Moment.Kind>
+    /// The host's name, or the type of the layout; empty for the rest.
+    public var name: String
+
+    /// Creates a moment.
+    public init(at: Timestamp, kind: WireEnum<Episode.Moment.Kind>, name: String) {
+        self.at = at
+        self.kind = kind
+        self.name = name
+    }
+}
+
+/// The response of `GET /v1/shows/{show}/episodes/{episode}/moments`.
+public struct EpisodeMomentList: Codable, Sendable, Hashable {
+    /// In order, the first 100.
+    public var moments: [EpisodeMomentResource]
+
+    /// Creates a list.
+    public init(moments: [EpisodeMomentResource]) {
+        self.moments = moments
+    }
+}
+
 /// The body of `POST /v1/shows/{show}/episodes`, and of `PATCH` of one; omitted fields stay unchanged.
 public struct EpisodeBody: Codable, Sendable, Hashable {
     /// The title, at most 200 bytes.

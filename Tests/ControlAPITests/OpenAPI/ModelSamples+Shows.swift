@@ -97,6 +97,7 @@ extension ModelSamples {
         room: showRoomBody,
         seats: [seatBody]
     )
+    static let episodeMomentResource = EpisodeMomentResource(at: Timestamp(0), kind: "went_live", name: "x")
     static let episodeBody = EpisodeBody(title: "x", plannedAt: ExplicitNull(wrappedValue: Timestamp(0)))
 
     static let findingResource = FindingResource(cause: "none", message: "x", advice: "x", by: "x")
@@ -137,6 +138,7 @@ extension ModelSamples {
         Sample(showScheduleResource), Sample(showOutputResource), Sample(showRoomResource), Sample(seatResource),
         Sample(episodeResource), Sample(showResource), Sample(showStatusResource), Sample(showRoomBody),
         Sample(seatBody), Sample(showBody), Sample(episodeBody), Sample(ShowList(shows: [showResource])),
-        Sample(EpisodeList(episodes: [episodeResource])),
+        Sample(EpisodeList(episodes: [episodeResource])), Sample(episodeMomentResource),
+        Sample(EpisodeMomentList(moments: [episodeMomentResource])),
     ]
 }
