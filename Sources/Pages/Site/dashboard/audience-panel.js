@@ -10,12 +10,12 @@ import { episodeReport } from './episode-report.js';
  */
 export function audiencePanel({ base, name, episodes }) {
   const path = `#/show/${encodeURIComponent(name)}/audience`;
-  const live = h('div', { class: 'column' });
-  const report = h('div', { class: 'column' });
+  const live = h('div', { class: 'stack' });
+  const report = h('div', { class: 'stack' });
   const whole = h('a', { class: 'button' }, 'Report of this episode');
   const back = h('a', { class: 'button', href: path }, 'All episodes');
-  const now = h('div', { class: 'column' }, h('div', { class: 'buttons' }, whole), live);
-  const element = h('div', { class: 'column' }, now, report, episodes.element);
+  const now = h('div', { class: 'stack' }, h('div', { class: 'buttons' }, whole), live);
+  const element = h('div', { class: 'stack' }, now, report, episodes.element);
   let chosen = null;
   let title = name;
   let current = null;

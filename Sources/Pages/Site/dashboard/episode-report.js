@@ -45,7 +45,7 @@ export function episodeReport({ base, name, id, other, showTitle }) {
   const groups = h('div', { class: 'groups' });
   const files = h('div', {});
   const comparison = other ? episodeComparison({ base, other }) : null;
-  const parts = h('div', { class: 'column', hidden: true },
+  const parts = h('div', { class: 'stack', hidden: true },
     section('Figures', figures),
     comparison?.element,
     section('Viewers over time', legend, viewers.element, marks,
@@ -57,7 +57,7 @@ export function episodeReport({ base, name, id, other, showTitle }) {
     h('section', { class: 'card' }, h('details', { class: 'more' },
       h('summary', {}, 'Details for those who run the gateway'), details)),
     files);
-  const element = h('article', { class: 'report column' },
+  const element = h('article', { class: 'report stack' },
     h('section', { class: 'card' },
       h('div', { class: 'card-head' }, title, h('span', { class: 'spacer' }), badge, print),
       when, trust, problem),
@@ -73,7 +73,7 @@ export function episodeReport({ base, name, id, other, showTitle }) {
     const end = episode.ended_at ? Date.parse(episode.ended_at) : null;
     setText(title, `${showTitle()}: ${nameOf(episode)}`);
     setText(when, live === null ? 'It did not go live.'
-      : `Live ${dateTime(live)}${end ? ` to ${clock(end)}, for ${duration((end - live) / 1000)}` : ', and still on'}`);
+      : `Live ${dateTime(live, { year: 'numeric' })}${end ? `, for ${duration((end - live) / 1000)}` : ', and still on'}`);
     const [tone, word, sentence] = trustOf(summary, end !== null);
     badge.className = `badge ${tone}`;
     setText(badge, word);

@@ -28,7 +28,7 @@ export function viewersChart(label = 'Viewers by protocol over the last hours', 
     const isUsed = (key) => shown.some(({ values }) => values[key] > 0);
     chart.options.scales.x.min = begin;
     chart.options.scales.x.max = end;
-    chart.options.layout.padding = { top: mark.size * Math.min(mark.rows, marks.length) };
+    chart.options.layout.padding = { top: mark.size * Math.min(mark.rows, marks.length), right: marks.length > 0 ? mark.size / 2 : 0 };
     chart.data.datasets.forEach((set) => {
       set.data = shown.map(({ at, values }) => ({ x: at, y: values[set.key] }));
       set.hidden = !isUsed(set.key);
