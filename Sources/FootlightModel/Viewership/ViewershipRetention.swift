@@ -1,5 +1,3 @@
-public import Stage
-
 /// The response of `GET /v1/rooms/{room}/viewership/retention`: how long the viewers of a broadcast stayed.
 public struct ViewershipRetention: Codable, Sendable, Hashable {
     /// The room's unique name.

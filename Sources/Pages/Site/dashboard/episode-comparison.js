@@ -4,7 +4,7 @@ import { h, setText, show as setShown } from '../shared/element.js';
 import { average, count, elapsed, percent } from '../shared/format.js';
 import { curvesChart, curvesLegend } from './curves-chart.js';
 import { loadEpisode } from './episode-data.js';
-import { figuresOf, nameOf, retentionRows, sinceLive } from './episode-figures.js';
+import { figuresOf, nameOf, retentionRows, sinceLive, stepOf, withEdges } from './episode-figures.js';
 import { table } from './figure-table.js';
 
 /** A panel that compares an episode with another one by its id. */
@@ -30,7 +30,8 @@ export function episodeComparison({ base, other }) {
       }
       setText(note, 'Viewers on average of each minute, over the time since each episode went live.');
       legend.replaceChildren(curvesLegend(names));
-      chart.update(both.map(({ points, range }, index) => ({ label: names[index], points: sinceLive(points, range.live) })));
+      chart.update(both.map(({ points, range }, index) =>
+        ({ label: names[index], points: sinceLive(withEdges(points, range, stepOf(range)), range.live) })));
       rows.replaceChildren(table('Figures of both episodes', ['', ...names], comparedRows(first, second)));
     },
     restyle: chart.restyle,
