@@ -22,5 +22,7 @@ export async function loadEpisode(base, id) {
     askIfThere(roomPath(episode.room_sid, `/viewership/timeseries?${series}`)),
     askIfThere(roomPath(episode.room_sid, `/viewership/retention?step=${retentionStepOf(range)}`)),
   ]);
-  return { ...loaded, summary, range, points: written ? readSeries(written) : [], retention: retention?.points ?? null };
+  // The first and the last minute may be those of the episodes before and after.
+  const points = (written ? readSeries(written) : []).filter(({ at }) => at >= range.begin && at <= range.end);
+  return { ...loaded, summary, range, points, retention: retention?.points ?? null };
 }
