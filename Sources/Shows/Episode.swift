@@ -26,16 +26,6 @@ public struct Episode: Sendable, Hashable, Codable {
         case lost
     }
 
-    /// A scene that was put on air.
-    public struct SceneTake: Sendable, Hashable, Codable {
-        /// The name of the scene.
-        public var name: String
-        /// Seconds since 1970.
-        public var at: Double
-    }
-
-    private static let takesKept = 500
-
     /// `EP…`.
     public let id: String
     /// 1 for the first of the show.
@@ -58,10 +48,10 @@ public struct Episode: Sendable, Hashable, Codable {
     public internal(set) var endedAt: Double?
     /// Why it ended.
     public internal(set) var endReason: EndReason?
-    /// The scenes that were put on air, in the order of time; nil before the first.
-    private var takes: [SceneTake]?
     /// The identities of hosts whom an operator removed from it.
     var removed: Set<String> = []
+    /// What happened in it; nil before anything did, and in episodes of earlier versions.
+    var recordedMoments: [Moment]?
 
     init(number: Int, title: String, plannedAt: Double?, slot: Double?) {
         id = StageIdentifier.make("EP")
@@ -69,13 +59,6 @@ public struct Episode: Sendable, Hashable, Codable {
         self.title = title
         self.plannedAt = plannedAt
         self.slot = slot
-    }
-
-    /// The scenes that were put on air, in the order of time, the last 500.
-    public var scenes: [SceneTake] { takes ?? [] }
-
-    mutating func recordScene(_ scene: String, at now: Double) {
-        takes = (scenes + [SceneTake(name: scene, at: now)]).suffix(Self.takesKept)
     }
 
     mutating func end(_ reason: EndReason, at now: Double) {

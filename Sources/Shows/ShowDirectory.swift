@@ -637,6 +637,7 @@ public final class ShowDirectory: Sendable {
     private func follow(_ event: StageEvent) {
         guard let name = state.withLock({ $0.rooms[event.roomSID] }) else { return restored(event) }
         let now = date()
+        record(event, of: name, at: now)
         switch event.payload {
         case .roomUpdated(let room) where room.status == .inProgress:
             reconcile(room, of: name, at: now)
@@ -661,6 +662,17 @@ public final class ShowDirectory: Sendable {
         }
     }
 
+    /// Records what may explain the audience of an open episode.
+    private func record(_ event: StageEvent, of name: String, at now: Double) {
+        let isNew = state.withLock { state in
+            state.change(name) { show in
+                guard let index = show.episodes.firstIndex(where: { $0.roomSID == event.roomSID }) else { return false }
+                return show.episodes[index].record(event.payload, layout: show.settings.room.layout.kind, at: now)
+            } ?? false
+        }
+        if isNew { saveLater(name) }
+    }
+
     /// Takes the state of an open episode from its room, and starts what belongs to it when it goes live first.
     private func reconcile(_ room: RoomView, of name: String, at now: Double) {
         let isFirst = state.withLock { state in
@@ -675,6 +687,7 @@ public final class ShowDirectory: Sendable {
                 let wanted: Episode.State = room.isBackstage ? .backstage : .live
                 guard show.episodes[index].state != wanted else { return nil }
                 show.episodes[index].state = wanted
+                show.episodes[index].recordState(at: now)
                 show.updatedAt = now
                 guard wanted == .live, show.episodes[index].wentLiveAt == nil else { return false }
                 show.episodes[index].wentLiveAt = now

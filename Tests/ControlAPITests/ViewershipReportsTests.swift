@@ -303,6 +303,34 @@ struct ViewershipReportsTests {
         }
     }
 
+    @Test("How long viewers stayed: as JSON, CSV and JSON Lines, for those who may see the viewership")
+    func retention() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let path = "/v1/rooms/show/viewership/retention"
+            #expect(try await server.ask("GET", path).refusal == "404/53106")
+            Self.fill(server.history)
+            let retention = try await server.ask("GET", path).decode(ViewershipRetention.self)
+            #expect(retention.beganAt == Timestamp(600) && retention.endedAt == Timestamp(1200) && retention.step == 60)
+            // All three watched for almost five of the ten minutes.
+            let points = try #require(retention.points)
+            #expect(points.map(\.afterSeconds) == Array(stride(from: 0, through: 600, by: 60)))
+            #expect(points.map(\.joins) == Array(repeating: 3, count: 10) + [0])
+            #expect(points.map(\.watching) == Array(repeating: 3, count: 5) + Array(repeating: 0, count: 6))
+            #expect(points.map(\.share) == Array(repeating: 1, count: 5) + Array(repeating: 0, count: 6))
+            let table = try await server.ask("GET", path + ".csv?step=120").text.components(separatedBy: "\r\n")
+            #expect(table.prefix(2) == ["after_seconds,joins,watching,share", "0,3,3,1.0"] && table.count == 8)
+            let lines = try await server.ask("GET", path + ".jsonl?step=300").text.split(separator: "\n")
+            #expect(lines.count == 3)
+            for step in ["9", "86401", "x"] {
+                #expect(try await server.ask("GET", path + "?step=\(step)").refusal == "400/3073", "\(step)")
+            }
+            server.history.rows.withLock { $0.sessions = [] }
+            #expect(try await server.ask("GET", path).decode(ViewershipRetention.self).points == nil)
+            #expect(try await server.ask("GET", path, as: .unauthenticated).refusal == "401/20101")
+        }
+    }
+
     @Test("Playbacks are paged, without data that identifies a viewer")
     func sessions() async throws {
         try await ControlServer.run { (server) async throws in

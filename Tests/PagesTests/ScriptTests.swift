@@ -326,6 +326,115 @@ extension ScriptTests {
             truth: #"[[30000, 2.5, 1, 0], [90000, 0, 0, 0], [150000, 4, 0, 0], 0]"#
         ),
         Claim(
+            what: "an episode is shown from ten minutes before it went live, and its marks are in order and within it",
+            script: """
+                const { marksOf, rangeOf, stepOf, retentionStepOf, withEdges } = await import('/site/dashboard/episode-figures.js');
+                const at = (minute) => `2026-01-02T20:${minute}:00.000Z`;
+                const episode = { opened_at: at('00'), went_live_at: at('30'), ended_at: at('50') };
+                const summary = { began_at: at('00'), peak_at: at('40'), peak_viewers: 1200 };
+                const range = rangeOf(episode, summary, 0);
+                const moments = [{ at: at('05'), kind: 'host_joined', name: 'Ann' }, { at: at('45'), kind: 'host_left', name: 'Ann' },
+                    { at: at('35'), kind: 'layout_changed', name: 'GRID' }, { at: at('36'), kind: 'of_tomorrow', name: '' }];
+                const minutes = (moment) => (moment - Date.parse(at('00'))) / 60000;
+                return [minutes(range.begin), minutes(range.end), minutes(range.live), stepOf(range), retentionStepOf(range),
+                    stepOf({ begin: 0, end: 86_400_000 }), retentionStepOf({ begin: 0, end: 86_400_000 }),
+                    marksOf(episode, moments, summary, range).map((mark) => [mark.number, minutes(mark.at), mark.text]),
+                    minutes(rangeOf({ opened_at: at('00') }, summary, Date.parse(at('59'))).end),
+                    withEdges([{ at: 30_000 }, { at: 90_000 }], { begin: 10_000, end: 300_000 }, 60).map((point) => point.at / 1000),
+                    withEdges([], range, 60).length];
+                """,
+            truth: #"""
+                [20, 50, 30, 60, 10, 240, 240, [[1, 30, "Went live"], [2, 35, "Layout: grid"], [3, 40, "Most viewers: 1,200"],
+                    [4, 45, "Ann went"], [5, 50, "Ended"]], 59, [10, 30, 90, 120], 0]
+                """#
+        ),
+        Claim(
+            what: "two episodes are laid one over the other from the moment at which they went live",
+            script: """
+                const { sinceLive } = await import('/site/dashboard/episode-figures.js');
+                const { comparedRows } = await import('/site/dashboard/episode-comparison.js');
+                const point = (at, hls, rtmp) => ({ at, values: { llhls: 0, hls, rtmp, flv: 0, whep: 0, sdk: 0 } });
+                const summary = (joins) => ({ joins, uniques: { devices: joins }, peak_viewers: 1, average_viewers: 0.5,
+                    watch_hours: 0.5, average_watch_seconds: 60, average_startup_seconds: null, rebuffer_ratio: 0.02 });
+                const stayed = (...shares) => shares.map((share, index) =>
+                    ({ after_seconds: (index + 1) * 60, joins: 4, watching: share * 4, share }));
+                const rows = comparedRows({ summary: summary(10), retention: stayed(0.5, 0.25) },
+                    { summary: summary(1200), retention: stayed(0.75) });
+                return [sinceLive([point(30_000, 9, 0), point(90_000, 2, 1), point(150_000, 3, 0.5)], 60_000),
+                    rows[0], rows[6], rows[7], rows.slice(8)];
+                """,
+            truth: #"""
+                [[{"x": 30000, "y": 3}, {"x": 90000, "y": 3.5}], ["Joins", "10", "1,200"], ["Time to start", "not known", "not known"],
+                    ["Interrupted", "2.0 %", "2.0 %"], [["Still watching after 1:00", "50 %", "75 %"]]]
+                """#
+        ),
+        Claim(
+            what: "retention goes as far as anybody could have watched, and its table has a handful of times",
+            script: """
+                const { retentionCurve, retentionRows } = await import('/site/dashboard/episode-figures.js');
+                const points = [0, 30, 60, 90, 120, 150].map((after) =>
+                    ({ after_seconds: after, joins: after < 150 ? 8 : 0, watching: 4, share: after ? 0.5 : 1 }));
+                return [retentionCurve(points).map(({ x, y }) => [x, y]), retentionRows(points).map((row) => row.after_seconds),
+                    retentionCurve([]), retentionRows([])];
+                """,
+            truth: "[[[0, 100], [30000, 50], [60000, 50], [90000, 50], [120000, 50]], [30, 60, 120], [], []]"
+        ),
+        Claim(
+            what: "groups are in order of their watch time, and have names and parts",
+            script: """
+                const { groupings, groupsOf } = await import('/site/dashboard/episode-figures.js');
+                const groups = (entries) => Object.fromEntries(entries.map(([key, seconds]) => [key, { watch_time_seconds: seconds }]));
+                const summary = { by_protocol: groups([['hls', 25], ['rtmp', 75]]), by_region: groups([['', 0], ['DE', 0], ['US-CA', 0]]),
+                    by_rendition: groups([['', 1]]), by_client: groups([['tool', 1], ['web', 3]]) };
+                return groupings.map(({ title, of, nameOf }) =>
+                    [title, groupsOf(of(summary), nameOf).map(({ name, part }) => `${name} ${part}`)]);
+                """,
+            truth: #"""
+                [["By protocol", ["RTMP 0.75", "HLS 0.25"]], ["By region", ["Germany 0", "United States-CA 0", "Unknown 0"]],
+                    ["By rendition", ["Full size 1"]], ["By player", ["Browser 0.75", "Other player 0.25"]]]
+                """#
+        ),
+        Claim(
+            what: "an episode's report says how final it is, what its figures mean, and what happened",
+            script: """
+                const { episodeReport } = await import('/site/dashboard/episode-report.js');
+                const { fetch } = globalThis;
+                const slice = { joins: 2, average_viewers: 1, peak_viewers: null, watch_time_seconds: 90 };
+                const summary = { settled: true, began_at: '2026-01-02T20:00:00Z', ended_at: '2026-01-02T20:10:00Z', joins: 2,
+                    uniques: { users: 0, devices: 2, estimated: 1, approximate: false }, peak_viewers: 2, live_peak_viewers: 2,
+                    peak_at: '2026-01-02T20:05:00Z', peak_kind: 'settled', peak_note: null, average_viewers: 1, leaves: 2, switches: 0,
+                    average_minute_audience: 1, watch_hours: 0.025, average_watch_seconds: 45, average_startup_seconds: 0.25,
+                    rebuffer_ratio: 0, stalled_seconds: 0, coverage: null, excluded: { robot: 3, probe: 0 }, on_air_seconds: 600,
+                    by_protocol: { hls: slice }, by_region: { '': slice }, by_rendition: { '': slice }, by_client: { web: slice } };
+                const answers = {
+                    '/v1/shows/x/episodes/EP1': { id: 'EP1', number: 3, title: '', state: 'ended', room_sid: 'RM1',
+                        opened_at: '2026-01-02T20:00:00Z', went_live_at: '2026-01-02T20:01:00Z', ended_at: '2026-01-02T20:10:00Z' },
+                    '/v1/shows/x/episodes/EP1/moments': { moments: [{ at: '2026-01-02T20:02:00Z', kind: 'host_joined', name: '<b>Ann</b>' }] },
+                    '/v1/rooms/RM1/viewership/summary': summary,
+                    '/v1/rooms/RM1/viewership/retention': { points: [0, 60].map((after) =>
+                        ({ after_seconds: after, joins: 2, watching: 2 - after / 60, share: 1 - after / 120 })) },
+                    '/v1/rooms/RM1/viewership/timeseries': { step: 60, points: [
+                        { at: '2026-01-02T20:02:00.000Z', group: 'hls', average_viewers: 1.5 }] },
+                };
+                globalThis.fetch = async (path) => new Response(JSON.stringify(answers[path.split('?')[0]]),
+                    { headers: { 'Content-Type': 'application/json' } });
+                const report = episodeReport({ base: '/v1/shows/x', name: 'x', id: 'EP1', other: null, showTitle: () => 'Show' });
+                document.body.append(report.element);
+                await new Promise((resolve) => setTimeout(resolve, 200));
+                const texts = (query) => [...report.element.querySelectorAll(query)].map((one) => one.textContent);
+                const found = [texts('h2')[0], texts('.badge'), texts('.sentences .value').slice(0, 2), texts('.marks li').length,
+                    texts('.marks li')[1].endsWith('<b>Ann</b> came'), texts('.figure-table').length,
+                    texts('.downloads button').length, report.element.textContent.includes('robot 3')];
+                report.close();
+                report.element.remove();
+                Object.assign(globalThis, { fetch });
+                return found;
+                """,
+            truth: #"""
+                ["Show: Episode 3", ["final"], ["2", "2"], 4, true, 6, 4, true]
+                """#
+        ),
+        Claim(
             what: "a name that looks like markup is shown as it is",
             script: """
                 const { layoutPreview } = await import('/site/dashboard/layout-preview.js');
@@ -385,11 +494,12 @@ extension ScriptTests {
                 """,
             truth: #"""
                 [[["show-timeline.csv", "h\r\nx\r\n"], ["show-summary.csv", "h\r\nx\r\n"],
+                    ["show-retention.csv", "h\r\nx\r\n"],
                     ["show-sessions.csv", "id\r\n1\r\n2\r\n3\r\n"], ["all-timeline.csv", "h\r\nx\r\n"],
                     ["all-summary.csv", "h\r\nx\r\n"], ["all-rooms.csv", "h\r\nx\r\n"]],
                 ["summary",
                     "timeseries.csv?from=2026-01-01T00:00:00Z&step=180&group_by=protocol&to=2026-01-15T00:00:00Z",
-                    "summary.csv", "sessions.csv?page_size=50000", "sessions.csv?page_size=50000&page_token=a-1",
+                    "summary.csv", "retention.csv", "sessions.csv?page_size=50000", "sessions.csv?page_size=50000&page_token=a-1",
                     "sessions.csv?page_size=50000&page_token=a-2",
                     "/v1/viewership/timeseries.csv?from=DAY&step=60&group_by=protocol", "/v1/viewership/summary.csv", "/v1/viewership.csv"]]
                 """#
@@ -423,7 +533,7 @@ extension ScriptTests {
                 """#
         ),
         Claim(
-            what: "a room's figures are provisional, recovering after a restart, and settled once it is over",
+            what: "a room's figures are provisional, recovering after a restart, and final once it is over",
             script: """
                 const { figuresPanel } = await import('/site/dashboard/figures-panel.js');
                 const { fetch } = globalThis;
@@ -454,7 +564,7 @@ extension ScriptTests {
                 """,
             truth: #"""
                 [["provisional", "badge ", "33", "–"], ["recovering", "badge warn", "33", "–"],
-                    ["settled", "badge good", "30", "12.3"], ["recovering", "badge warn", "30", "12.3"]]
+                    ["final", "badge good", "30", "12.3"], ["recovering", "badge warn", "30", "12.3"]]
                 """#
         ),
         Claim(

@@ -162,6 +162,42 @@ struct ShowDirectoryTests {
         #expect(try fixture.shows.show("weekly").seat("ann") == ann)
     }
 
+    @Test("an episode records its hosts, its layout, and when it was live; up to a hundred moments")
+    func moments() async throws {
+        let fixture = ShowFixture()
+        let show = try await fixture.shows.create(fixture.settings(), seats: [("ann", "Ann"), ("bo", nil)])
+        _ = try await fixture.shows.plan("weekly", title: "", at: nil)
+        let sid = try #require(try await fixture.shows.open("current", of: "weekly").roomSID)
+        for identity in ["ann", "bo"] {
+            let grant = try fixture.publish(try show.seat(identity)).get()
+            #expect(fixture.stage.publishBegan(grant, connection: 1) == .accepted(replacing: nil))
+            fixture.wait(60)
+        }
+        _ = try await fixture.shows.goLive("current", of: "weekly")
+        var layout = LayoutSettings()
+        layout.kind = .sidebar
+        _ = try fixture.stage.setLayout(room: sid, layout)
+        let bo = try fixture.stage.participant("bo", in: sid)
+        try fixture.stage.leave(room: sid, participant: bo.sid, reason: .removed)
+        _ = try fixture.stage.stopLive(room: sid)
+        let moments = try #require(try fixture.shows.show("weekly").current).moments
+        #expect(
+            moments.map { "\($0.kind.rawValue) \($0.name)" } == [
+                "host_joined Ann", "host_joined bo", "went_live ", "layout_changed SIDEBAR", "host_left bo",
+                "went_backstage ",
+            ]
+        )
+        #expect(moments[1].at - moments[0].at == 60)
+        for _ in 0..<60 {
+            _ = try fixture.stage.goLive(room: sid)
+            _ = try fixture.stage.stopLive(room: sid)
+        }
+        let ended = try await fixture.shows.end("current", of: "weekly")
+        #expect(ended.moments.count == 100 && Array(ended.moments.prefix(6)) == moments)
+        let stored = try #require(fixture.store.stored.withLock { $0[show.id] })
+        #expect(stored.last?.moments == ended.moments)
+    }
+
     @Test("an episode whose room is ended in another way has ended")
     func endedByRoom() async throws {
         let fixture = ShowFixture()

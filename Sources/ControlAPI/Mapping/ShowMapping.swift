@@ -75,6 +75,12 @@ extension SeatResource {
     }
 }
 
+extension EpisodeMomentResource {
+    init(_ moment: Episode.Moment) {
+        self.init(at: Timestamp(moment.at), kind: .known(moment.kind), name: moment.name)
+    }
+}
+
 extension EpisodeResource {
     init(_ episode: Episode, addresses: PlaybackAddresses) {
         self.init(
@@ -88,7 +94,6 @@ extension EpisodeResource {
             endedAt: episode.endedAt.map { Timestamp($0) },
             endReason: episode.endReason.map { .known($0) },
             roomSID: episode.roomSID,
-            scenes: episode.scenes.map { SceneTakeResource(name: $0.name, takenAt: Timestamp($0.at)) },
             links: episode.roomSID.map { sid in
                 [
                     "room": addresses.api("rooms/\(sid)"),

@@ -224,6 +224,17 @@ extension SeriesPointResource {
     }
 }
 
+extension RetentionPointResource {
+    init(_ point: AudienceRetention.Point) {
+        self.init(
+            afterSeconds: Int(clamping: point.after / 1000),
+            joins: point.joins,
+            watching: point.watching,
+            share: point.joins > 0 ? Double(point.watching) / Double(point.joins) : 0
+        )
+    }
+}
+
 extension ViewerSessionResource {
     /// - Parameter gaps: The absences of all playbacks with the row's code.
     init(_ row: SessionRow, gaps: [GapRow]) {
@@ -263,6 +274,12 @@ extension SeriesPointResource: ReportRow {
             ]
         ]
     }
+}
+
+extension RetentionPointResource: ReportRow {
+    static var columns: [String] { ["after_seconds", "joins", "watching", "share"] }
+
+    var lines: [[CSVText.Cell]] { [[.count(afterSeconds), .count(joins), .count(watching), .number(share)]] }
 }
 
 extension ViewerSessionResource: ReportRow {

@@ -170,6 +170,14 @@ struct ShowRoutes: FeatureRoutes {
             return try answer(try shows.episode(call.path("episode"), of: call.path("show")).episode, call)
         }
 
+        api.read("shows/:show/episodes/:episode/moments") { call in
+            try call.claims.requireMonitoring()
+            let episode = try shows.episode(call.path("episode"), of: call.path("show")).episode
+            return try APIResponse.json(
+                EpisodeMomentList(moments: episode.moments.map { EpisodeMomentResource($0) })
+            )
+        }
+
         api.command(.patch, "shows/:show/episodes/:episode") { call in
             try call.claims.requireOperator()
             let body = try await call.decode(EpisodeBody.self)

@@ -32,6 +32,7 @@ struct ViewershipRoutes: FeatureRoutes {
             api.read("rooms/:room/viewership/timeseries\(ending)") { call in try await timeseries(call) }
             api.read("rooms/:room/viewership/summary\(ending)") { call in try await summary(call) }
             api.read("rooms/:room/viewership/sessions\(ending)") { call in try await sessions(call) }
+            api.read("rooms/:room/viewership/retention\(ending)") { call in try await retention(call) }
             api.read("viewership/timeseries\(ending)") { call in try await totalTimeseries(call) }
             api.read("viewership/summary\(ending)") { call in try await totalSummary(call) }
             api.read("viewership\(ending)") { call in
@@ -141,6 +142,28 @@ struct ViewershipRoutes: FeatureRoutes {
         let summary = try await read { try await history.summary(of: broadcast) }
         let format = try ReportFormat(call.request)
         return try format.answer(summary, rows: [summary], name: "\(name)-summary", to: call.request)
+    }
+
+    private func retention(_ call: APICall) async throws -> Response {
+        let (name, history) = try await reported(call)
+        let broadcast = try await broadcast(call, of: name, history)
+        let step = try number(call, "step", usual: 60, in: 10...86_400)
+        let end = broadcast.ended ?? Int64(Date().timeIntervalSince1970 * 1000)
+        guard (end - broadcast.began) / (Int64(step) * 1000) <= Self.maximumPoints else {
+            throw StageError.invalidParameter("step", "makes more than \(Self.maximumPoints) steps of this time")
+        }
+        let found = try await read {
+            try await history.retention(of: broadcast, until: end, step: Int64(step) * 1000)
+        }
+        let retention = ViewershipRetention(
+            room: name,
+            beganAt: Timestamp(milliseconds: broadcast.began),
+            endedAt: broadcast.ended.map { Timestamp(milliseconds: $0) },
+            step: step,
+            points: found?.points.map { RetentionPointResource($0) }
+        )
+        return try ReportFormat(call.request)
+            .answer(retention, rows: retention.points ?? [], name: "\(name)-retention", to: call.request)
     }
 
     private func totalSummary(_ call: APICall) async throws -> Response {

@@ -30,7 +30,7 @@ public import Stage
 /// |  | ``endRoom(_:)`` ``goLive(_:)`` ``stopLive(_:)`` |
 /// | shows | ``createShow(_:template:)`` ``shows()`` ``show(_:)`` ``update(show:_:)`` ``deleteShow(_:)`` ``showStatus(_:)`` |
 /// | seats | ``addSeat(_:to:)`` ``seat(_:of:)`` ``renewKey(ofSeat:in:)`` ``removeSeat(_:from:)`` |
-/// | episodes | ``planEpisode(of:_:)`` ``episodes(of:)`` ``openEpisode(_:of:)`` |
+/// | episodes | ``planEpisode(of:_:)`` ``episodes(of:)`` ``moments(ofEpisode:in:)`` ``openEpisode(_:of:)`` |
 /// |  | ``goLive(withEpisode:of:)`` ``endEpisode(_:of:)`` |
 /// | diagnosis | ``diagnosis(of:)`` |
 /// | participants | ``join(_:_:)`` ``participants(of:mode:status:pageSize:pageToken:)`` ``participant(_:in:)`` |

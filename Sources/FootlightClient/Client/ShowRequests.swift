@@ -76,6 +76,17 @@ extension BroadcastClient {
         return list.episodes
     }
 
+    /// Returns what happened in an episode, which may explain what its audience did.
+    ///
+    /// - Throws: 53420, 53421.
+    public func moments(
+        ofEpisode id: String = "current",
+        in show: String
+    ) async throws(StageError) -> [EpisodeMomentResource] {
+        let list: EpisodeMomentList = try await read(["shows", show, "episodes", id, "moments"])
+        return list.moments
+    }
+
     /// Plans an episode.
     ///
     /// - Throws: 53420, 53424, 3073 for a start that is past or more than two years ahead.

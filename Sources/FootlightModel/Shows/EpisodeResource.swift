@@ -22,8 +22,6 @@ public struct EpisodeResource: Codable, Sendable, Hashable {
     @ExplicitNull public var endReason: WireEnum<Episode.EndReason>?
     /// The sid of its room; null before it opens.
     @ExplicitNull public var roomSID: String?
-    /// The scenes that were put on air, in the order of time, the last 500.
-    public var scenes: [SceneTakeResource]
     /// URLs of its room, its viewership and its recordings, by name; empty before it opens.
     public var links: [String: String]
 
@@ -39,7 +37,6 @@ public struct EpisodeResource: Codable, Sendable, Hashable {
         endedAt: Timestamp?,
         endReason: WireEnum<Episode.EndReason>?,
         roomSID: String?,
-        scenes: [SceneTakeResource] = [],
         links: [String: String]
     ) {
         self.id = id
@@ -52,7 +49,6 @@ public struct EpisodeResource: Codable, Sendable, Hashable {
         self.endedAt = endedAt
         self.endReason = endReason
         self.roomSID = roomSID
-        self.scenes = scenes
         self.links = links
     }
 
@@ -67,27 +63,7 @@ public struct EpisodeResource: Codable, Sendable, Hashable {
         case endedAt = "ended_at"
         case endReason = "end_reason"
         case roomSID = "room_sid"
-        case scenes
         case links
-    }
-}
-
-/// A scene that was put on air.
-public struct SceneTakeResource: Codable, Sendable, Hashable {
-    /// The name of the scene.
-    public var name: String
-    /// The time.
-    public var takenAt: Timestamp
-
-    /// Creates a description.
-    public init(name: String, takenAt: Timestamp) {
-        self.name = name
-        self.takenAt = takenAt
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case name
-        case takenAt = "taken_at"
     }
 }
 
@@ -99,6 +75,34 @@ public struct EpisodeList: Codable, Sendable, Hashable {
     /// Creates a list.
     public init(episodes: [EpisodeResource]) {
         self.episodes = episodes
+    }
+}
+
+/// Something that happened in an episode, which may explain what its audience did.
+public struct EpisodeMomentResource: Codable, Sendable, Hashable {
+    /// When it happened.
+    public var at: Timestamp
+    /// `went_live`, `went_backstage`, `host_joined`, `host_left`, `layout_changed` or `scene_taken`.
+    public var kind: WireEnum<Episode.Moment.Kind>
+    /// The name of the host or scene, or the type of the layout; empty for the rest.
+    public var name: String
+
+    /// Creates a moment.
+    public init(at: Timestamp, kind: WireEnum<Episode.Moment.Kind>, name: String) {
+        self.at = at
+        self.kind = kind
+        self.name = name
+    }
+}
+
+/// The response of `GET /v1/shows/{show}/episodes/{episode}/moments`.
+public struct EpisodeMomentList: Codable, Sendable, Hashable {
+    /// In order, the first 500.
+    public var moments: [EpisodeMomentResource]
+
+    /// Creates a list.
+    public init(moments: [EpisodeMomentResource]) {
+        self.moments = moments
     }
 }
 

@@ -822,6 +822,36 @@ extension HistoryDatabase {
         }
     }
 
+    /// How long the playbacks of a broadcast lasted; nil where sessions may be deleted already.
+    ///
+    /// - Parameter retention: Retention of session rows, in milliseconds.
+    func retention(
+        of broadcast: BroadcastRow,
+        until end: Int64,
+        step: Int64,
+        retention: Int64
+    ) throws(StoreFault) -> AudienceRetention? {
+        let scope = ReportScope.broadcast(broadcast.epoch)
+        return try store.read { database in
+            guard try Self.retainsSessions(of: scope, retention: retention, in: database) else { return nil }
+            var found = AudienceRetention(began: broadcast.began, end: end, step: step)
+            let rows = try Row.fetchCursor(
+                database,
+                sql: "SELECT began, ended, reason FROM session WHERE \(scope.sessions)",
+                arguments: scope.arguments
+            )
+            while let row = try rows.next() {
+                found.add(
+                    from: try row.number("began"),
+                    to: try row.optionalNumber("ended"),
+                    because: try row.decode(String?.self, forColumn: "reason")
+                        .flatMap { AudienceEvent.CloseReason(rawValue: $0) }
+                )
+            }
+            return found
+        }
+    }
+
     /// The maximum number of sessions in one sweep.
     private static let scanLimit = 500_000
 

@@ -43,6 +43,13 @@ public final class HistoryStore: AudienceHistory, Sendable {
         var hasEnded: Bool
     }
 
+    /// The key of a report on the durations of a broadcast's playbacks.
+    private struct DurationScan: Hashable {
+        var epoch: Int64
+        var hasEnded: Bool
+        var step: Int64
+    }
+
     private let logger: Logger
     /// Retention of session rows, in milliseconds.
     private let sessionRetention: Int64
@@ -61,6 +68,7 @@ public final class HistoryStore: AudienceHistory, Sendable {
     /// Used on `scanQueue` only; holds the peaks of broadcasts in progress.
     private let peakCache = Mutex(ReportCache<Int64, (viewers: Int, at: Int64)?>())
     private let uniquesCache = Mutex(ReportCache<Scan, [ViewerGroup?: UniqueViewers]?>())
+    private let retentionCache = Mutex(ReportCache<DurationScan, AudienceRetention?>())
     private let settledPeakCache = Mutex(ReportCache<Scan, [ViewerGroup?: SettledPeak]>())
 
     /// Creates a store; `load()` or the first write opens the database.
@@ -341,6 +349,19 @@ public final class HistoryStore: AudienceHistory, Sendable {
                 peaks[nil] = SettledPeak(viewers: stored.peak.viewers, at: stored.peak.at)
             }
             return peaks
+        }
+    }
+
+    /// Returns how long the playbacks of a broadcast lasted; may be some seconds old for a large audience.
+    public func retention(of broadcast: BroadcastRow, until end: Int64, step: Int64) async throws -> AudienceRetention?
+    {
+        let scan = DurationScan(epoch: broadcast.epoch, hasEnded: broadcast.ended != nil, step: step)
+        return try await read(on: scanQueue) { [self] (database) throws(StoreFault) in
+            try retentionCache.withLock { (cache) throws(StoreFault) in
+                try cache.value(of: scan, clock: Self.seconds) { () throws(StoreFault) in
+                    try database.retention(of: broadcast, until: end, step: step, retention: sessionRetention)
+                }
+            }
         }
     }
 

@@ -45,6 +45,12 @@ public protocol AudienceHistory: Sendable {
     /// Empty while a broadcast of the scope is in progress, with too many sessions, or after their expiry; the peak of
     /// a whole broadcast is retained.
     func settledPeaks(of scope: ReportScope) async throws -> [ViewerGroup?: SettledPeak]
+    /// Returns how long the playbacks of a broadcast lasted; nil once they have expired.
+    ///
+    /// - Parameters:
+    ///   - end: The end of the broadcast, in milliseconds since 1970; of one in progress the present.
+    ///   - step: The length of a step, in milliseconds.
+    func retention(of broadcast: BroadcastRow, until end: Int64, step: Int64) async throws -> AudienceRetention?
 }
 
 /// The state that an earlier run left in the history.

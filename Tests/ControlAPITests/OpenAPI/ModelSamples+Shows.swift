@@ -20,7 +20,6 @@ extension ModelSamples {
         ingest: ingestResource,
         dateKeyCreated: Timestamp(0)
     )
-    static let sceneTakeResource = SceneTakeResource(name: "x", takenAt: Timestamp(0))
     static let showSceneResource = ShowSceneResource(name: "x", layout: layoutSettingsResource)
     static let episodeResource = EpisodeResource(
         id: "x",
@@ -33,7 +32,6 @@ extension ModelSamples {
         endedAt: Timestamp(0),
         endReason: "ended",
         roomSID: "x",
-        scenes: [sceneTakeResource],
         links: ["x": "x"]
     )
     static let showResource = ShowResource(
@@ -107,6 +105,7 @@ extension ModelSamples {
         seats: [seatBody],
         scenes: [showSceneBody]
     )
+    static let episodeMomentResource = EpisodeMomentResource(at: Timestamp(0), kind: "went_live", name: "x")
     static let episodeBody = EpisodeBody(title: "x", plannedAt: ExplicitNull(wrappedValue: Timestamp(0)))
 
     static let findingResource = FindingResource(cause: "none", message: "x", advice: "x", by: "x")
@@ -146,8 +145,8 @@ extension ModelSamples {
         Sample(RoomDiagnosisResource(program: programDiagnosisResource, hosts: [hostDiagnosisResource])),
         Sample(showScheduleResource), Sample(showOutputResource), Sample(showRoomResource), Sample(seatResource),
         Sample(episodeResource), Sample(showResource), Sample(showStatusResource), Sample(showRoomBody),
-        Sample(seatBody), Sample(sceneTakeResource), Sample(showSceneResource), Sample(showSceneBody),
-        Sample(replayResource), Sample(showBody), Sample(episodeBody), Sample(ShowList(shows: [showResource])),
-        Sample(EpisodeList(episodes: [episodeResource])),
+        Sample(seatBody), Sample(showSceneResource), Sample(showSceneBody), Sample(replayResource), Sample(showBody),
+        Sample(episodeBody), Sample(ShowList(shows: [showResource])), Sample(EpisodeList(episodes: [episodeResource])),
+        Sample(episodeMomentResource), Sample(EpisodeMomentList(moments: [episodeMomentResource])),
     ]
 }

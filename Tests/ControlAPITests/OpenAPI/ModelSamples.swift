@@ -123,6 +123,8 @@ enum ModelSamples {
             Sample(viewerSessionList),
             Sample(viewerSessionResource),
             Sample(viewershipSeries),
+            Sample(viewershipRetention),
+            Sample(retentionPointResource),
             Sample(viewershipPeriod),
             Sample(viewershipSliceResource),
             Sample(viewershipSummary),
@@ -236,6 +238,16 @@ extension ModelSamples {
     )
 
     static let viewershipSeries = ViewershipSeries(room: "x", step: 60, groupBy: "x", points: [seriesPointResource])
+
+    static let retentionPointResource = RetentionPointResource(afterSeconds: 60, joins: 1, watching: 1, share: 1.5)
+
+    static let viewershipRetention = ViewershipRetention(
+        room: "x",
+        beganAt: Timestamp(0),
+        endedAt: Timestamp(1),
+        step: 60,
+        points: [retentionPointResource]
+    )
 
     static let viewershipSliceResource = ViewershipSliceResource()
 

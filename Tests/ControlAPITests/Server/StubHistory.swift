@@ -94,6 +94,14 @@ final class StubHistory: AudienceHistory {
     func settledPeaks(of scope: ReportScope) async throws -> [ViewerGroup?: SettledPeak] {
         rows.withLock { $0.peaks }
     }
+
+    func retention(of broadcast: BroadcastRow, until end: Int64, step: Int64) async throws -> AudienceRetention? {
+        let sessions = rows.withLock { $0.sessions.filter { $0.epoch == broadcast.epoch } }
+        guard !sessions.isEmpty else { return nil }
+        var retention = AudienceRetention(began: broadcast.began, end: end, step: step)
+        for row in sessions { retention.add(from: row.start, to: row.end, because: row.reason) }
+        return retention
+    }
 }
 
 /// Returns reports set by the test.

@@ -56,6 +56,7 @@ struct ControlClientTests {
         #expect(try await client.diagnosis(of: "weekly").hosts.isEmpty)
         #expect(try await client.endEpisode(of: "weekly").endReason == .ended)
         #expect(try await client.episodes(of: "weekly").map(\.title) == ["One"])
+        #expect(try await client.moments(ofEpisode: planned.id, in: "weekly").map(\.kind) == [.known(.wentLive)])
         try await client.deleteShow("weekly")
         await #expect(throws: StageError.showNotFound) { try await client.show("weekly") }
     }

@@ -307,6 +307,29 @@ struct HistoryReportsTests {
         #expect(try await fixture.store.settledPeaks(of: .period(minute + 3..<minute + 5)).isEmpty)
     }
 
+    @Test("how long viewers stayed is known while single playbacks are stored")
+    func retention() async throws {
+        let fixture = try HistoryFixture()
+        let first = fixture.watch(from: 0)
+        let second = fixture.watch(from: 5)
+        fixture.record(first, .closed(.left), at: 70, by: .rtmp)
+        fixture.watch(from: 100)
+        fixture.advance(to: 150)
+        fixture.record(second, .closed(.left), at: 155, by: .rtmp)
+        fixture.advance(to: 200)
+        fixture.ledger.roomEnded("show")
+        #expect(await fixture.write())
+        let broadcast = try #require(try await fixture.store.broadcasts(room: "show", limit: 1).first)
+        let end = try #require(broadcast.ended)
+        let found = try await fixture.store.retention(of: broadcast, until: end, step: 60_000)
+        #expect(found?.points.map(\.joins) == [3, 3, 2, 2])
+        #expect(found?.points.map(\.watching) == [3, 3, 1, 0])
+        fixture.clock.advance(to: fixture.start.advanced(seconds: 31 * 86_400))
+        fixture.restart()
+        #expect(await fixture.write())
+        #expect(try await fixture.store.retention(of: broadcast, until: end, step: 30_000) == nil)
+    }
+
     @Test("G5 G7 a broadcast that outlasts its sessions retains its peak and distinct viewers, across a kill too")
     func longBroadcast() async throws {
         let fixture = try HistoryFixture()

@@ -32,15 +32,15 @@ function present(next, title) {
 
 function route() {
   if (!user) return;
-  const [, kind, name, tab] = location.hash.split('/');
+  const [, kind, name, tab, ...chosen] = location.hash.split('/');
   const options = { mayCommand: user.may_command, onHealth: showHealth };
   if (kind === 'show' && name) {
     const show = decodeURIComponent(name);
     if (view?.show === show) {
-      view.select(tab);
+      view.select(tab, ...chosen);
       return;
     }
-    present(Object.assign(showView(show, { ...options, tab }), { show }), `${show} · Footlight`);
+    present(Object.assign(showView(show, { ...options, tab, chosen }), { show }), `${show} · Footlight`);
     return;
   }
   if (kind === 'new' && user.may_command) {

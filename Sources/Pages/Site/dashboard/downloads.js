@@ -7,6 +7,7 @@ import { toast } from './toast.js';
 const ofRoom = [
   { name: 'Timeline', pathOf: timeline, file: 'timeline' },
   { name: 'Summary', pathOf: () => '/viewership/summary.csv', file: 'summary' },
+  { name: 'Retention', pathOf: () => '/viewership/retention.csv', file: 'retention' },
   { name: 'Sessions', pathOf: () => '/viewership/sessions.csv?page_size=50000', file: 'sessions' },
 ];
 const ofAll = [
@@ -17,11 +18,11 @@ const ofAll = [
 /** Steps that the gateway gives at once. */
 const mostSteps = 10_000;
 
-/** A panel of buttons for a room by its name; for all rooms together with null. */
-export function downloads(room) {
+/** A panel of buttons for a room by its name or sid; for all rooms together with null. `named` begins the files' names. */
+export function downloads(room, named = room ?? 'all') {
   const buttons = (room === null ? ofAll : ofRoom).map(({ name, pathOf, file }) => h('button', {
     class: 'button small', type: 'button',
-    on: { click: (event) => save(event.currentTarget, room, pathOf, `${room ?? 'all'}-${file}.csv`) },
+    on: { click: (event) => save(event.currentTarget, room, pathOf, `${named}-${file}.csv`) },
   }, icon('download'), `${name} CSV`));
   return h('section', { class: 'card downloads', 'aria-labelledby': 'downloads-title' },
     h('h2', { id: 'downloads-title' }, 'Download figures'), h('div', { class: 'buttons' }, ...buttons));

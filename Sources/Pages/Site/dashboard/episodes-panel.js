@@ -4,6 +4,7 @@ import { h, keyed, setText, show as setShown } from '../shared/element.js';
 import { count, duration } from '../shared/format.js';
 import { dateTime } from '../shared/texts.js';
 import { ask, askIfThere } from './api.js';
+import { nameOf } from './episode-figures.js';
 import { perform } from './toast.js';
 
 const reasons = {
@@ -12,14 +13,16 @@ const reasons = {
 };
 
 /** Panels for a show: `element` with its ended episodes, `planning` with those to come. */
-export function episodesPanel({ base, mayCommand }) {
+export function episodesPanel({ base, name, mayCommand }) {
+  const path = `#/show/${encodeURIComponent(name)}/audience`;
   const body = h('tbody', {});
   const none = h('p', { class: 'soft' }, 'No episode has ended yet.');
   const table = h('table', { class: 'table', hidden: true },
-    h('thead', {}, h('tr', {}, ...['Episode', 'Live', 'Duration', 'Viewers', 'Most at once', 'Watched', 'End']
+    h('thead', {}, h('tr', {}, ...['Episode', 'Live', 'Duration', 'Joins', 'Most at once', 'Watched', 'End', 'Compare']
       .map((label) => h('th', { scope: 'col' }, label)))), body);
-  const element = h('section', { class: 'card', 'aria-labelledby': 'past-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'past-title' }, 'Past episodes')), none,
+  const advice = h('p', { class: 'soft' });
+  const element = h('section', { class: 'card past', 'aria-labelledby': 'past-title' },
+    h('div', { class: 'card-head' }, h('h2', { id: 'past-title' }, 'Past episodes')), none, advice,
     h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Past episodes' }, table));
 
   const upcoming = h('ul', { class: 'shows' });
@@ -43,6 +46,7 @@ export function episodesPanel({ base, mayCommand }) {
     h('div', { class: 'card-head' }, h('h2', { id: 'planned-title' }, 'Planned episodes')), empty, upcoming,
     mayCommand ? form : null);
 
+  let choice = { id: null, other: null };
   const summaries = new Map();
   const unsettled = new Set();
   let known = '';
@@ -63,20 +67,46 @@ export function episodesPanel({ base, mayCommand }) {
         if (sid && !summary?.settled) unsettled.add(id);
       }
     }
-    keyed(body, past, ({ id }) => id, () => h('tr', {}), (row, episode) => {
-      const summary = summaries.get(episode.id);
+    keyed(body, past, ({ id }) => id, ({ id }) => pastRow(id), (row, episode) => row.update(episode, summaries.get(episode.id)));
+    drawChoice();
+  }
+
+  function pastRow(id) {
+    const link = h('a', { href: `${path}/${id}` });
+    const cells = Array.from({ length: 6 }, () => h('td', {}));
+    const compare = h('a', {});
+    const row = h('tr', {}, h('th', { scope: 'row' }, link), ...cells, h('td', {}, compare));
+    row.update = (episode, summary) => {
       const live = episode.went_live_at ? Date.parse(episode.went_live_at) : null;
-      row.replaceChildren(
-        h('th', { scope: 'row' }, episode.title || `Episode ${episode.number}`),
-        ...[
-          live ? dateTime(live) : '–',
-          live ? duration((Date.parse(episode.ended_at) - live) / 1000) : '–',
-          summary ? count(summary.joins) : '–',
-          summary ? count(summary.peak_viewers) : '–',
-          summary ? `${summary.watch_hours.toFixed(1)} h` : '–',
-          reasons[episode.end_reason] ?? '',
-        ].map((text) => h('td', {}, text)));
-    });
+      setText(link, nameOf(episode));
+      [
+        live ? dateTime(live) : '–',
+        live ? duration((Date.parse(episode.ended_at) - live) / 1000) : '–',
+        summary ? count(summary.joins) : '–',
+        summary ? count(summary.peak_viewers) : '–',
+        summary ? duration(summary.watch_hours * 3600) : '–',
+        reasons[episode.end_reason] ?? '',
+      ].forEach((text, index) => setText(cells[index], text));
+    };
+    row.choose = () => {
+      const isChosen = id === choice.id;
+      row.classList.toggle('chosen', isChosen || id === choice.other);
+      if (isChosen) link.setAttribute('aria-current', 'true');
+      else link.removeAttribute('aria-current');
+      setShown(compare, choice.id !== null && !isChosen);
+      compare.setAttribute('href', id === choice.other ? `${path}/${choice.id}` : `${path}/${choice.id}/${id}`);
+      setText(compare, id === choice.other ? 'Do not compare' : 'Compare');
+      compare.setAttribute('aria-label', `${compare.textContent}: ${link.textContent}`);
+    };
+    return row;
+  }
+
+  function drawChoice() {
+    table.classList.toggle('choosing', choice.id !== null);
+    setShown(advice, body.childElementCount > 0);
+    setText(advice, choice.id === null ? 'Choose an episode to see its audience.'
+      : 'Choose another episode to see its audience, or compare one with the chosen one.');
+    for (const row of body.children) row.choose();
   }
 
   function plannedRow(id) {
@@ -90,7 +120,7 @@ export function episodesPanel({ base, mayCommand }) {
     } }, 'Cancel');
     const row = h('li', { class: 'show-row' }, name, when, h('span', { class: 'spacer' }), mayCommand ? removal : null);
     row.update = (episode) => {
-      setText(name, episode.title || `Episode ${episode.number}`);
+      setText(name, nameOf(episode));
       setText(when, episode.planned_at ? dateTime(Date.parse(episode.planned_at)) : 'by hand');
     };
     return row;
@@ -99,6 +129,11 @@ export function episodesPanel({ base, mayCommand }) {
   return {
     element,
     planning,
+    /** Marks the episodes that are shown, by their ids; null for none. */
+    choose(id, other) {
+      choice = { id, other };
+      drawChoice();
+    },
     update(show) {
       // Asked for when something has changed only.
       const now = JSON.stringify([show.current?.id, show.next, show.last?.id, show.date_updated]);

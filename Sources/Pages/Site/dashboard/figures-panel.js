@@ -1,4 +1,4 @@
-// How many watch a room: now, at most, on average, and how sure that is.
+// How many watch a room: now, at most, on average, and how final that is.
 
 import { h, setText, show } from '../shared/element.js';
 import { clock, count, duration } from '../shared/format.js';
@@ -9,7 +9,7 @@ import { protocolBar } from './protocol-bar.js';
 function figure(label, hint) {
   const value = h('dd', {}, '–');
   const note = h('span', { class: 'soft note' });
-  return { value, note, element: h('div', { class: 'figure', title: hint }, h('dt', {}, label), value, note) };
+  return { label, hint, value, note, element: h('div', { class: 'figure', title: hint }, h('dt', {}, label), value, note) };
 }
 
 /** A panel for a room. */
@@ -17,19 +17,23 @@ export function figuresPanel(room) {
   const now = h('strong', { class: 'now' }, '–');
   const badge = h('span', { class: 'badge' });
   const stale = h('span', { class: 'badge warn', hidden: true });
-  const coverage = h('span', { class: 'badge', hidden: true });
+  const coverage = h('p', { class: 'soft', hidden: true });
   const bar = protocolBar();
   const sentence = h('p', { class: 'soft hint' });
-  const peak = figure('Peak', 'Peak of concurrent viewers in this broadcast');
-  const ama = figure('On average', 'Watch time divided by the duration of the broadcast (average minute audience)');
-  const joins = figure('Joins', 'Sessions that started to play; a return within half a minute is the same session');
-  const uniques = figure('Unique viewers', 'Counted by token, device or else session: an upper bound');
-  const watched = figure('Watched', 'Total watch time of all viewers');
+  const peak = figure('Most at once', 'The most viewers at the same moment since the program began.');
+  const ama = figure('On average', 'Viewers at any one moment: the time watched, divided by the time on the air.');
+  const joins = figure('Joins', 'How often somebody began to watch. Who comes back within half a minute is not counted again.');
+  const uniques = figure('Different viewers',
+    'Each person or device once, as far as the gateway can tell them apart: there may have been fewer.');
+  const watched = figure('Watched', 'The time that all viewers watched, added up.');
+  const all = [peak, ama, joins, uniques, watched];
   const element = h('section', { class: 'card figures', 'aria-labelledby': 'figures-title' },
     h('div', { class: 'card-head' }, h('h2', { id: 'figures-title' }, 'Watching now'), h('span', { class: 'spacer' }),
-      coverage, stale, badge),
+      stale, badge),
     now, bar.element,
-    h('dl', {}, peak.element, ama.element, joins.element, uniques.element, watched.element), sentence);
+    h('dl', {}, ...all.map((one) => one.element)), sentence,
+    h('details', { class: 'more' }, h('summary', {}, 'What these figures mean'),
+      h('ul', { class: 'meanings' }, ...all.map(({ label, hint }) => h('li', {}, h('b', {}, label), ` – ${hint}`))), coverage));
 
   let summary = null;
   let beganAt = null;
@@ -70,12 +74,12 @@ function showUniques(uniques, { devices, estimated, approximate } = { devices: 0
 }
 
 /** Of whose playback its own player tells; the others are known by what they ask for alone. */
-function showCoverage(badge, coverage) {
+function showCoverage(line, coverage) {
   const isKnown = typeof coverage === 'number';
-  show(badge, isKnown);
+  show(line, isKnown);
   if (!isKnown) return;
-  setText(badge, `coverage ${Math.floor(coverage * 100)} %`);
-  badge.title = 'Share of HLS viewers whose players send reports: stalls, pauses and startup time are known for these';
+  setText(line, `${Math.floor(coverage * 100)} % of the HLS viewers have players that send reports (CMCD): interruptions, pauses and `
+    + 'the time to start are known of these alone.');
 }
 
 /** A broadcast that is over has a settled peak; until then the live one counts. */
@@ -102,13 +106,13 @@ function showAverage(ama, viewership, summary, beganAt) {
 
 /** Live figures hold players that are gone and not yet timed out; settled ones do not. */
 export function showTrust(badge, viewership, summary) {
-  const state = viewership.recovering ? 'recovering' : summary?.settled === true ? 'settled' : 'provisional';
+  const state = viewership.recovering ? 'recovering' : summary?.settled === true ? 'final' : 'provisional';
   const titles = {
-    recovering: 'The gateway was restarted and is recovering the viewers',
-    settled: 'The broadcast is over and all figures are final',
-    provisional: 'May include HLS players that have just left',
+    recovering: 'The gateway was restarted, and players are coming back: the figures may be too low for a minute',
+    final: 'The broadcast is over, and these figures do not change any more',
+    provisional: 'Provisional while the program is on: a viewer by HLS who has just left still counts for up to half a minute',
   };
   setText(badge, state);
-  badge.className = `badge ${{ recovering: 'warn', settled: 'good', provisional: '' }[state]}`;
+  badge.className = `badge ${{ recovering: 'warn', final: 'good', provisional: '' }[state]}`;
   badge.title = titles[state];
 }

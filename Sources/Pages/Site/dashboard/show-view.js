@@ -4,6 +4,7 @@ import { h, icon, setText, show as setShown } from '../shared/element.js';
 import { count, duration } from '../shared/format.js';
 import { dateTime } from '../shared/texts.js';
 import { APIError, ask } from './api.js';
+import { audiencePanel } from './audience-panel.js';
 import { episodesPanel } from './episodes-panel.js';
 import { poll } from './poll.js';
 import { recordingsPanel } from './recordings-panel.js';
@@ -18,7 +19,7 @@ const tabs = [
 ];
 
 /** The view of a show by its name. */
-export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
+export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = [] }) {
   const base = `/v1/shows/${encodeURIComponent(name)}`;
   const options = { base, mayCommand };
   const title = h('h1', {}, name);
@@ -63,26 +64,27 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
   const closed = h('section', { class: 'card closed' });
   const seats = seatsPanel(options);
   const settings = settingsPanel(options);
-  const episodes = episodesPanel(options);
+  const episodes = episodesPanel({ ...options, name });
   const recordings = recordingsPanel(options);
   const studio = h('div', {});
   const outputs = h('div', {});
-  const audience = h('div', { class: 'column' });
+  const audience = audiencePanel({ base, name, episodes });
   panels.get('studio').append(closed, studio);
   panels.get('outputs').append(outputs, settings.outputs);
-  panels.get('audience').append(audience, episodes.element);
+  panels.get('audience').append(audience.element);
   panels.get('recordings').append(recordings.element);
   panels.get('settings').append(h('div', { class: 'columns' },
     h('div', { class: 'column' }, settings.element, episodes.planning), h('div', { class: 'column' }, seats.element)));
-  const select = (id) => {
+  const select = (id, ...rest) => {
     const wanted = panels.has(id) ? id : 'studio';
     for (const [one, panel] of panels) setShown(panel, one === wanted);
     for (const [place, link] of links.entries()) {
       link.setAttribute('aria-selected', String(tabs[place][0] === wanted));
       link.tabIndex = tabs[place][0] === wanted ? 0 : -1;
     }
+    if (wanted === 'audience') audience.select(...rest);
   };
-  select(tab);
+  select(tab, ...chosen);
   const element = h('div', { class: 'show-page' },
     h('div', { class: 'show-bar' },
       h('a', { class: 'button plain', href: '#/', 'aria-label': 'All shows' }, icon('back')),
@@ -103,7 +105,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
     parts?.close();
     parts = null;
     room = sid;
-    for (const place of [studio, outputs, audience]) place.replaceChildren();
+    for (const place of [studio, outputs, audience.live]) place.replaceChildren();
     setShown(health, false);
     setText(viewers, '');
     if (!sid) return;
@@ -122,7 +124,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
       h('section', { class: 'card bare', 'aria-label': 'Program' }, parts.picture.element), parts.hosts.element,
       parts.layout.element, parts.overlays.element));
     outputs.append(parts.outputs.element);
-    audience.append(parts.figures.element, parts.history.element, parts.downloads);
+    audience.live.append(parts.figures.element, parts.history.element, parts.downloads);
   }
 
   async function refresh() {
@@ -150,7 +152,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
         + `${duration(show.opens_before)} before. Open it now to rehearse: the audience sees nothing until you go live.`
       : 'No episode is open. Open one to let the hosts in: the audience sees nothing until you go live.');
     follow(current?.room_sid ?? null);
-    for (const part of [seats, settings, episodes, recordings]) part.update(show);
+    for (const part of [seats, settings, episodes, audience, recordings]) part.update(show);
     if (current) {
       const recording = await ask('GET', `/v1/rooms/${encodeURIComponent(name)}/recording`);
       if (isClosed) return;
@@ -170,7 +172,10 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
   }, 1000);
   return {
     element,
-    restyle: () => parts?.restyle(),
+    restyle() {
+      parts?.restyle();
+      audience.restyle();
+    },
     /** Shows another tab, with what is written in the others kept. */
     select,
     close() {
@@ -178,6 +183,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio' }) {
       stop();
       clearInterval(tick);
       parts?.close();
+      audience.close();
       recordings.close();
     },
   };

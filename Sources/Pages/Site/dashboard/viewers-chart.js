@@ -2,74 +2,60 @@
 
 import { h, keyed, setText } from '../shared/element.js';
 import { clock, count } from '../shared/format.js';
+import { chartFrame, hasLibrary, options, resolved } from './chart-frame.js';
 import { colorOf, protocols } from './protocols.js';
 import { span } from './history.js';
 
 /** Milliseconds shown at least. */
 const shortest = 5 * 60 * 1000;
-
-/** A colour as the present theme has it: variables are of no use to a canvas. */
-function resolved(color) {
-  const probe = h('span');
-  probe.style.color = color;
-  document.body.append(probe);
-  const value = getComputedStyle(probe).color;
-  probe.remove();
-  return value;
-}
+/** Pixels of the number of a mark, and of the rows above the chart in which close ones stand. */
+const mark = { size: 18, rows: 3 };
 
 const faded = (color) => color.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.55)');
 
-/** Moments between two others at which an axis is marked: whole steps of the clock, a handful of them. */
-function marks({ min, max }) {
-  const minute = 60_000;
-  const step = [1, 2, 5, 10, 15, 30, 60].find((minutes) => (max - min) / (minutes * minute) <= 7) * minute;
-  const first = Math.ceil(min / step) * step;
-  return Array.from({ length: Math.floor((max - first) / step) + 1 }, (_, index) => ({ value: first + index * step }));
-}
-
-/** A chart; `update` takes the points of a history. */
-export function viewersChart() {
-  const canvas = h('canvas', { role: 'img', 'aria-label': 'Viewers by protocol over the last hours' });
-  const element = h('div', { class: 'chart' });
-  if (!globalThis.Chart) return tableInstead(element);
-  element.append(canvas);
-  let chart = null;
+/**
+ * A chart; `update` takes the points of a history.
+ *
+ * @param range Returns the moments at which the chart begins and ends; the last hours when left out.
+ */
+export function viewersChart(label = 'Viewers by protocol over the last hours', range = lastHours) {
+  if (!hasLibrary()) return tableInstead();
   let latest = [];
-
-  const build = () => {
-    chart?.destroy();
-    chart = new globalThis.Chart(canvas, configuration());
-    draw();
-  };
-  const draw = () => {
-    const now = Date.now();
-    const begin = Math.max(now - span, Math.min(latest[0]?.at ?? now, now - shortest));
-    const shown = latest.filter(({ at }) => at >= begin - 120_000);
+  let marks = [];
+  const frame = chartFrame(label, () => configuration(() => marks), (chart) => {
+    const { begin, end } = range(latest);
+    const shown = latest.filter(({ at }) => at >= begin - 120_000 && at <= end + 120_000);
     const isUsed = (key) => shown.some(({ values }) => values[key] > 0);
     chart.options.scales.x.min = begin;
-    chart.options.scales.x.max = now;
+    chart.options.scales.x.max = end;
+    chart.options.layout.padding = { top: mark.size * Math.min(mark.rows, marks.length), right: marks.length > 0 ? mark.size / 2 : 0 };
     chart.data.datasets.forEach((set) => {
       set.data = shown.map(({ at, values }) => ({ x: at, y: values[set.key] }));
       set.hidden = !isUsed(set.key);
     });
     chart.update('none');
-  };
+  });
   return {
-    element,
-    update(points) {
+    ...frame,
+    /** @param moments In order, each with the `number` under which it is told beside the chart. */
+    update(points, moments = []) {
       latest = points;
-      if (!chart && element.isConnected) build();
-      else if (chart) draw();
+      marks = moments;
+      frame.update();
     },
-    restyle: () => { if (chart) build(); },
-    close: () => chart?.destroy(),
   };
 }
 
-function configuration() {
-  const [ink, line, card] = ['var(--soft)', 'var(--line)', 'var(--card)'].map(resolved);
-  const font = { family: getComputedStyle(document.body).fontFamily, size: 12 };
+function lastHours(points) {
+  const end = Date.now();
+  return { begin: Math.max(end - span, Math.min(points[0]?.at ?? end, end - shortest)), end };
+}
+
+function configuration(marks) {
+  const common = options({ stacked: true, unitOf: count, most: 4 });
+  common.plugins.tooltip.filter = (item) => item.parsed.y > 0;
+  common.layout = { padding: 0 };
+  const [ink, card] = ['var(--ink)', 'var(--card)'].map(resolved);
   return {
     type: 'line',
     data: {
@@ -81,40 +67,48 @@ function configuration() {
         };
       }),
     },
-    options: {
-      animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
-      interaction: { mode: 'index', intersect: false },
-      scales: {
-        x: {
-          type: 'linear', grid: { color: line, drawTicks: false }, border: { display: false },
-          afterBuildTicks: (axis) => { axis.ticks = marks(axis); },
-          ticks: { color: ink, font, maxRotation: 0, autoSkip: false, callback: (value) => clock(value) },
-        },
-        y: {
-          stacked: true, beginAtZero: true, suggestedMax: 4, grid: { color: line, drawBorder: false },
-          ticks: { color: ink, font, precision: 0, maxTicksLimit: 6, callback: (value) => count(value) },
-        },
-      },
-      plugins: {
-        legend: { display: false },
-        tooltip: {
-          backgroundColor: card, titleColor: resolved('var(--ink)'), bodyColor: resolved('var(--ink)'),
-          borderColor: line, borderWidth: 1, titleFont: font, bodyFont: font, padding: 10,
-          filter: (item) => item.parsed.y > 0,
-          callbacks: {
-            title: (items) => (items.length > 0 ? clock(items[0].parsed.x, true) : ''),
-            label: (item) => ` ${item.dataset.label}: ${count(item.parsed.y)}`,
-          },
-        },
-      },
-    },
+    options: common,
+    plugins: [{ id: 'marks', afterDatasetsDraw: (chart) => drawMarks(chart, marks(), ink, card) }],
   };
 }
 
+/** A line for each moment, with its number above; the numbers of close ones stand in rows. */
+function drawMarks({ ctx: context, chartArea: area, scales }, marks, ink, card) {
+  const ends = Array(mark.rows).fill(-Infinity);
+  context.save();
+  context.font = '600 11px system-ui, sans-serif';
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  for (const { at, number } of marks) {
+    const x = scales.x.getPixelForValue(at);
+    if (x < area.left - 1 || x > area.right + 1) continue;
+    const free = ends.findIndex((end) => end < x - mark.size);
+    const row = free < 0 ? ends.indexOf(Math.min(...ends)) : free;
+    ends[row] = x;
+    const y = area.top - mark.size * (row + 0.5);
+    context.strokeStyle = ink;
+    context.lineWidth = 1;
+    context.setLineDash([3, 3]);
+    context.beginPath();
+    context.moveTo(x, y + mark.size / 2);
+    context.lineTo(x, area.bottom);
+    context.stroke();
+    context.setLineDash([]);
+    context.fillStyle = ink;
+    context.beginPath();
+    context.arc(x, y, mark.size / 2 - 1, 0, 2 * Math.PI);
+    context.fill();
+    context.fillStyle = card;
+    context.fillText(String(number), x, y);
+  }
+  context.restore();
+}
+
 /** The last minutes in figures, for a gateway whose machine has no chart library. */
-function tableInstead(element) {
+function tableInstead() {
   const rows = h('tbody');
-  element.append(h('p', { class: 'soft' }, 'The chart library is not installed; these are the figures.'),
+  const element = h('div', { class: 'chart' },
+    h('p', { class: 'soft' }, 'The chart library is not installed; these are the figures.'),
     h('table', {}, h('thead', {}, h('tr', {}, h('th', {}, 'Time'),
       ...protocols.map(({ name }) => h('th', {}, name)))), rows));
   return {

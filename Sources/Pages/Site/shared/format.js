@@ -21,12 +21,29 @@ export function duration(seconds) {
   return `${count(hours)} h`;
 }
 
+/** Seconds since a beginning, as hours, minutes and seconds. */
+export function elapsed(seconds) {
+  const whole = Math.max(0, Math.round(seconds));
+  const two = (number) => String(number).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+}
+
 /** The hour and minute of a moment, in milliseconds since 1970. */
 export function clock(moment, withSeconds = false) {
   const options = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
   if (withSeconds) options.second = '2-digit';
   return new Date(moment).toLocaleTimeString('en', options);
 }
+
+/** A part of a whole, 0 to 1, in percent. */
+export function percent(part) {
+  if (part > 0 && part < 0.1) return `${(part * 100).toFixed(1)} %`;
+  return `${Math.round(part * 100)} %`;
+}
+
+/** An average of viewers: small ones with a decimal. */
+export const average = (viewers) => (viewers < 100 ? viewers.toFixed(1) : count(viewers));
 
 /** Bytes with a unit. */
 export function bytes(number) {

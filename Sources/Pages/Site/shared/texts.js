@@ -56,9 +56,9 @@ export function t(key, values = {}) {
   return text.replaceAll(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
 
-/** A day and a time, as people of the language write it. */
-export function dateTime(moment) {
-  const options = { weekday: 'long', day: 'numeric', month: 'long', hour: '2-digit', minute: '2-digit' };
+/** A day and a time, as people of the language write it; `more` names further parts, such as the year. */
+export function dateTime(moment, more = {}) {
+  const options = { weekday: 'long', day: 'numeric', month: 'long', hour: '2-digit', minute: '2-digit', ...more };
   return new Intl.DateTimeFormat(language, options).format(moment);
 }
 

@@ -115,6 +115,17 @@ struct ShowDashboardTests {
         try await waits("\(row)?.includes('ended by an operator')")
         // Its figures are asked for until they are final.
         try await waits("document.querySelectorAll('.table tbody td')[2].textContent === '1'", 40)
+        // The audience of the episode, with its marks, how long viewers stayed, and its protocol.
+        _ = try await browser.evaluate("document.querySelector('.table tbody a').click()")
+        try await waits("document.querySelector('.report .badge')?.textContent === 'final'", 40)
+        let report = "document.querySelector('.report').textContent"
+        try await waits("\(report).includes('Went live') && \(report).includes('Ann <b>Lee</b> came')")
+        try await waits(
+            "[...document.querySelectorAll('.report .figure-table th')].some((one) => one.textContent === 'RTMP')"
+        )
+        try await waits("location.hash.split('/').length === 5", 5)
+        try await click("All episodes")
+        try await waits("!document.querySelector('.report') && location.hash.endsWith('/audience')")
         try await click("Recordings")
         try await waits("document.querySelector('#tab-recordings .output .badge')?.textContent === 'complete'", 40)
         try await click("Play")
