@@ -226,7 +226,7 @@ let package = Package(
         // What an app needs.
         .target(
             name: "FootlightClient",
-            dependencies: ["Media", "Stage", "RTMP", "FootlightModel"],
+            dependencies: ["Media", "Stage", "Shows", "RTMP", "FootlightModel"],
             swiftSettings: strict
         ),
         .target(

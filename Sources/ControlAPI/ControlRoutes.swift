@@ -24,6 +24,7 @@ public struct ControlRoutes: Sendable {
     /// Builds the events that webhooks deliver.
     public let webhookEvents: WebhookEventBuilder
     private let tokens: AccessTokens
+    private let addresses: @Sendable () -> PlaybackAddresses
     private let audit: AuditLog
     private let allowedOrigins: Set<String>
     private let ignoresUnknownFields: Bool
@@ -91,6 +92,7 @@ public struct ControlRoutes: Sendable {
         auditLogger: Logger = Logger(label: "footlight.audit")
     ) {
         self.tokens = tokens
+        self.addresses = addresses
         self.allowedOrigins = allowedOrigins
         self.ignoresUnknownFields = ignoresUnknownFields
         audit = AuditLog(logger: auditLogger)
@@ -161,22 +163,22 @@ public struct ControlRoutes: Sendable {
     /// The routes of the public port.
     public func router() -> Router<BasicRequestContext> {
         let router = openRouter()
-        router.addMethodNotAllowedRoutes()
+        router.addMethodRoutes()
         return router
     }
 
     /// The routes of the mixer port: those of the public port, for mixer tokens only.
     public func mixerRouter() -> Router<BasicRequestContext> {
         let router = openRouter(isForMixers: true)
-        router.addMethodNotAllowedRoutes()
+        router.addMethodRoutes()
         return router
     }
 
-    /// The routes of a port without the 405 responses for other methods.
+    /// The routes of a port without the responses to OPTIONS and the 405 responses for other methods.
     func openRouter(isForMixers: Bool = false) -> Router<BasicRequestContext> {
-        let router = Router()
+        let router = Router(options: .autoGenerateHeadEndpoints)
         router.add(middleware: CrossOriginMiddleware(allowedOrigins: allowedOrigins))
-        router.add(middleware: ErrorResponseMiddleware())
+        router.add(middleware: ErrorResponseMiddleware(addresses: addresses))
         if isForMixers { router.add(middleware: MixersOnlyMiddleware(tokens: tokens)) }
         health.add(to: router)
         DescriptionRoutes.add(to: router)
@@ -192,11 +194,11 @@ public struct ControlRoutes: Sendable {
 
     /// The routes of the admin port: metrics and health, without tokens.
     public func adminRouter() -> Router<BasicRequestContext> {
-        let router = Router()
-        router.add(middleware: ErrorResponseMiddleware())
+        let router = Router(options: .autoGenerateHeadEndpoints)
+        router.add(middleware: ErrorResponseMiddleware(addresses: addresses))
         health.add(to: router)
         health.addMetrics(to: router)
-        router.addMethodNotAllowedRoutes()
+        router.addMethodRoutes()
         return router
     }
 

@@ -1,3 +1,7 @@
+import HTTPTypes
+import Hummingbird
+import Stage
+
 /// The addresses where the gateway listens, for the URLs in its responses.
 ///
 /// A client that came by HTTPS is given URLs with TLS where the gateway has such ports, and one that came in clear is
@@ -16,6 +20,8 @@ public struct PlaybackAddresses: Sendable, Hashable {
     /// The address by which everyone reaches the gateway by HTTP, such as `https://live.example`, without a slash at
     /// its end; nil for the host and port of each request.
     public var publicURL: String?
+    /// Whether the addresses are those of a client.
+    private var isReached = false
     /// Whether the client came by HTTPS to the gateway itself.
     private var isSecure = false
     /// The host and port of a proxy to which the client came by HTTPS; nil if there is none.
@@ -47,6 +53,7 @@ public struct PlaybackAddresses: Sendable, Hashable {
     ///     have the proxy's port, and those of RTMP the gateway's.
     func reached(by authority: String?, isSecure: Bool, isSecureProxy: Bool = false) -> PlaybackAddresses {
         var addresses = self
+        addresses.isReached = true
         if let publicURL {
             addresses.host = publicHost ?? host
             addresses.isSecure = publicURL.hasPrefix("https://")
@@ -78,6 +85,12 @@ public struct PlaybackAddresses: Sendable, Hashable {
 
     func watch(_ room: String) -> String { "\(httpBase)/watch/\(room)" }
 
+    /// The page that explains an error; only its path where there is neither a client nor a public address.
+    func page(of error: StageError) -> String {
+        let path = "/docs/errors/\(error.code)"
+        return isReached || publicURL != nil ? httpBase + path : path
+    }
+
     /// The host of the public address.
     private var publicHost: String? {
         let rest = publicURL?.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).last
@@ -93,6 +106,23 @@ public struct PlaybackAddresses: Sendable, Hashable {
     private var rtmpBase: String {
         if isSecure, let rtmpsPort { "rtmps://\(host):\(rtmpsPort)" } else { "rtmp://\(host):\(rtmpPort)" }
     }
+}
+
+extension PlaybackAddresses {
+    /// Returns the addresses for the client of a request.
+    func reached(by request: Request) -> PlaybackAddresses {
+        reached(
+            by: request.head.authority,
+            isSecure: request.head.scheme == "https",
+            // Of a proxy that is trusted; the field of any other client is removed on the way here.
+            isSecureProxy: request.headers[.forwardedProto]?.lowercased() == "https"
+        )
+    }
+}
+
+extension HTTPField.Name {
+    // The name is a valid token, so the default is never used.
+    fileprivate static let forwardedProto = Self("X-Forwarded-Proto") ?? .via
 }
 
 /// The host by which a client reached the gateway, from its `Host` header (RFC 9110 section 7.2).

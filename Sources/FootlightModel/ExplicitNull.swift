@@ -28,6 +28,16 @@ public struct ExplicitNull<Value: Codable & Sendable & Hashable>: Codable, Senda
     }
 }
 
+extension ExplicitNull: CustomStringConvertible {
+    /// The value, or `nil`.
+    public var description: String { wrappedValue.map { "\($0)" } ?? "nil" }
+}
+
+extension ExplicitNull: CustomDebugStringConvertible {
+    /// The value, or `nil`.
+    public var debugDescription: String { wrappedValue.map { String(reflecting: $0) } ?? "nil" }
+}
+
 extension KeyedDecodingContainer {
     // Preferred over the general `decode` by synthesized code; makes a missing field nil.
     func decode<Value>(_ type: ExplicitNull<Value>.Type, forKey key: Key) throws -> ExplicitNull<Value> {

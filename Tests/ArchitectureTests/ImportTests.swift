@@ -49,7 +49,8 @@ private let table: [String: String] = [
     Media Stage RTMP Codecs Mixer Egress Viewership FootlightTesting TestSupport ArgumentParser Crypto NIOCore NIOPosix \
     FoundationNetworking \(foundation)
     """,
-    "FootlightClient": "Media Stage RTMP FootlightModel Foundation FoundationNetworking Observation Synchronization",
+    "FootlightClient":
+        "Media Stage Shows RTMP FootlightModel Foundation FoundationNetworking Observation Synchronization",
     "FootlightTesting": "Media Stage FootlightModel FootlightClient Observation \(foundation)",
     "TestSupport": "Media FootlightTesting Logging NIOCore FoundationNetworking \(foundation)",
 ]

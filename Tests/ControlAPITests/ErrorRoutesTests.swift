@@ -23,13 +23,32 @@ struct ErrorRoutesTests {
                 ]
             )
             #expect(error["retry_after"] is NSNull)
-            let page = try #require(error["more_info"] as? String)
-            let explained = try await server.ask("GET", page, as: .unauthenticated)
+            let address = try #require(URL(string: error["more_info"] as? String ?? ""))
+            #expect(address.host() == "127.0.0.1" && address.port != nil && address.path == "/docs/errors/53106")
+            let explained = try await server.ask("GET", address.path, as: .unauthenticated)
             #expect(explained.status == 200)
             #expect(
                 explained.text.contains("53106 RoomNotFoundError (HTTP 404)") && explained.text.contains("Solution:")
             )
         }
+    }
+
+    @Test("The page of an error has the address by which the client came, or the public one")
+    func page() {
+        var addresses = PlaybackAddresses(host: "0.0.0.0", httpPort: 8080, rtmpPort: 1935)
+        let path = "/docs/errors/53106"
+        #expect(addresses.page(of: .roomNotFound) == path, "without a client")
+        #expect(
+            addresses.reached(by: "live.example", isSecure: false).page(of: .roomNotFound) == "http://live.example:8080"
+                + path
+        )
+        let proxied = addresses.reached(by: "live.example:8443", isSecure: false, isSecureProxy: true)
+        #expect(proxied.page(of: .roomNotFound) == "https://live.example:8443" + path)
+        addresses.publicURL = "https://tv.example"
+        #expect(addresses.page(of: .roomNotFound) == "https://tv.example" + path)
+        #expect(
+            addresses.reached(by: "10.0.0.1", isSecure: false).page(of: .roomNotFound) == "https://tv.example" + path
+        )
     }
 
     @Test("Only transient errors are retryable: connections, media, pending snapshots, and server errors (5xx)")

@@ -108,7 +108,7 @@ struct RoomRoutesTests {
                 let answer = try await server.ask("POST", "/v1/rooms", body)
                 #expect(answer.refusal == refusal, "\(body)")
                 #expect(answer.error?.message.contains(words) ?? false, "\(answer.text) has \(words)")
-                #expect(answer.error?.moreInfo == "/docs/errors/\(answer.error?.code ?? 0)")
+                #expect(answer.error?.moreInfo.hasSuffix("/docs/errors/\(answer.error?.code ?? 0)") ?? false)
             }
             try await server.makeRoom("a")
             #expect(try await server.ask("POST", "/v1/rooms", #"{"unique_name":"a"}"#).refusal == "409/53113")
@@ -136,14 +136,16 @@ struct RoomRoutesTests {
                 #expect(try await server.ask("GET", path).refusal == "404/404", "\(path)")
             }
             for (method, path, allowed) in [
-                ("DELETE", "/v1/rooms", "GET, POST"), ("PUT", "/v1/rooms/x", "GET, POST"),
-                ("GET", "/v1/rooms/x/go_live", "POST"), ("POST", "/livez", "GET"),
-                ("GET", "/v1/rooms/x/participants/y/tracks/mic", "PUT, PATCH, DELETE"),
-                ("TRACE", "/v1/rooms", "GET, POST"), ("PROPFIND", "/v1/rooms", "GET, POST"),
-                ("OPTIONS", "/v1/openapi.yaml", "GET"), ("PUT", "/v1/cmcd", "POST, OPTIONS"),
+                ("DELETE", "/v1/rooms", "GET, HEAD, POST, OPTIONS"), ("PUT", "/v1/rooms/x", "GET, HEAD, POST, OPTIONS"),
+                ("GET", "/v1/rooms/x/go_live", "POST, OPTIONS"), ("POST", "/livez", "GET, HEAD, OPTIONS"),
+                ("GET", "/v1/rooms/x/participants/y/tracks/mic", "PUT, PATCH, DELETE, OPTIONS"),
+                ("TRACE", "/v1/rooms", "GET, HEAD, POST, OPTIONS"),
+                ("PROPFIND", "/v1/rooms", "GET, HEAD, POST, OPTIONS"),
+                ("HEAD", "/v1/rooms/x/go_live", "POST, OPTIONS"), ("PUT", "/v1/cmcd", "POST, OPTIONS"),
             ] {
                 let answer = try await server.ask(method, path)
-                #expect(answer.refusal == "405/405", "\(method) \(path)")
+                #expect(answer.status == 405, "\(method) \(path)")
+                #expect(method == "HEAD" || answer.refusal == "405/405", "\(method) \(path)")
                 #expect(answer.headers["allow"] == allowed, "\(method) \(path)")
             }
             #expect(try await server.ask("GET", "/v1/rooms/none").refusal == "404/53106")

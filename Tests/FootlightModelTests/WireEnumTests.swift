@@ -36,6 +36,12 @@ struct WireEnumTests {
         #expect(String(decoding: try WireJSON.encode(value), as: UTF8.self) == text)
     }
 
+    @Test("a field that may be null prints as its value")
+    func explicitNull() {
+        #expect("\(ExplicitNull(wrappedValue: 3))" == "3" && "\(ExplicitNull<Int>(wrappedValue: nil))" == "nil")
+        #expect(String(reflecting: ExplicitNull(wrappedValue: "a")) == "\"a\"")
+    }
+
     @Test("an absent value equals no case")
     func absent() throws {
         let value = try sample(#"{"kind":null,"mode":"RECV_ONLY"}"#)

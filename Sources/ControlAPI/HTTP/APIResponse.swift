@@ -22,8 +22,9 @@ enum APIResponse {
     }
 
     /// Returns an error response.
-    static func error(_ error: StageError) throws -> Response {
-        var response = try json(StageError.Body(error), status: HTTPResponse.Status(code: error.status))
+    static func error(_ error: StageError, _ addresses: PlaybackAddresses) throws -> Response {
+        let body = ErrorAnswer(error: ErrorResource(error, addresses))
+        var response = try json(body, status: HTTPResponse.Status(code: error.status))
         if let seconds = error.retryAfter {
             response.headers[.retryAfter] = String(seconds)
         }

@@ -7,6 +7,9 @@ import Stage
 struct ErrorResponseMiddleware: RouterMiddleware {
     typealias Context = BasicRequestContext
 
+    /// The gateway's addresses, of which errors name the page that explains them.
+    let addresses: @Sendable () -> PlaybackAddresses
+
     func handle(
         _ request: Request,
         context: Context,
@@ -14,20 +17,29 @@ struct ErrorResponseMiddleware: RouterMiddleware {
     ) async throws -> Response {
         do {
             return try await next(request, context)
-        } catch let error as StageError {
-            return try APIResponse.error(error)
         } catch let error as MethodNotAllowed {
-            var response = try APIResponse.error(MethodNotAllowed.refusal)
+            var response = try answer(MethodNotAllowed.refusal, request)
             response.headers[.allow] = error.allowed
             return response
-        } catch let error as any HTTPResponseError where error.status == .notFound {
-            return try APIResponse.error(.unknownRoute)
-        } catch let error as any HTTPResponseError where error.status.kind == .clientError {
-            return try APIResponse.error(.malformed(error.status.reasonPhrase))
         } catch {
+            return try answer(stageError(for: error, context), request)
+        }
+    }
+
+    private func answer(_ error: StageError, _ request: Request) throws -> Response {
+        try APIResponse.error(error, addresses().reached(by: request))
+    }
+
+    private func stageError(for error: any Error, _ context: Context) -> StageError {
+        switch error {
+        case let error as StageError: return error
+        case let error as any HTTPResponseError where error.status == .notFound: return .unknownRoute
+        case let error as any HTTPResponseError where error.status.kind == .clientError:
+            return .malformed(error.status.reasonPhrase)
+        default:
             // The error's text may contain client input; the type is sufficient.
             context.logger.error("control request failed", metadata: ["error": "\(type(of: error))"])
-            return try APIResponse.error(.internalError)
+            return .internalError
         }
     }
 }
@@ -58,13 +70,21 @@ extension Router {
             + others.split(separator: " ").compactMap { HTTPRequest.Method(rawValue: String($0)) }
     }
 
-    /// Adds 405 responses for the methods that a route does not have; to be called after all routes are added.
-    func addMethodNotAllowedRoutes() {
+    /// Adds the responses to OPTIONS, which list a route's methods, and 405 responses for the methods that it does not
+    /// have; to be called after all routes are added.
+    func addMethodRoutes() {
         let routes = Dictionary(grouping: self.routes) { $0.path.description }
         for (_, sameAddress) in routes {
             guard let path = sameAddress.first?.path else { continue }
-            let taken = Set(sameAddress.map(\.method))
+            let own = Set(sameAddress.map(\.method))
+            // The router answers HEAD by the route for GET.
+            let taken = own.union(own.contains(.get) ? [.head, .options] : [.options])
             let allowed = Self.methods.filter { taken.contains($0) }.map(\.rawValue).joined(separator: ", ")
+            if !own.contains(.options) {
+                on(path, method: .options) { _, _ -> Response in
+                    Response(status: .noContent, headers: [.allow: allowed])
+                }
+            }
             for method in Self.methods where !taken.contains(method) {
                 on(path, method: method) { _, _ -> Response in throw MethodNotAllowed(allowed: allowed) }
             }

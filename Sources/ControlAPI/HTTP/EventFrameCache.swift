@@ -68,7 +68,11 @@ extension StageEvent {
     /// Whether the event is the same for every reader at any time.
     fileprivate var isSameForAllReaders: Bool {
         switch payload {
-        case .snapshot, .roomCreated, .roomUpdated, .roomEnded, .hlsStateChanged, .sessionDisconnected:
+        case .snapshot, .roomCreated, .roomUpdated, .roomEnded, .hlsStateChanged:
+            false
+        // Their errors have an address.
+        case .sessionDisconnected, .participantMediaFailed, .livestreamError, .recordingFailed, .recordingStateChanged,
+            .recordingRotated:
             false
         default:
             true

@@ -11,6 +11,15 @@ enum EventStream {
     /// The reconnection time in milliseconds that is sent to clients.
     private static let retry = 2000
 
+    private static let headers: HTTPFields = [
+        .contentType: "text/event-stream",
+        .cacheControl: "no-store",
+        .accelBuffering: "no",
+    ]
+
+    /// The response to HEAD, which opens no stream.
+    static var head: Response { Response(status: .ok, headers: headers) }
+
     /// Returns a response that sends a reader's events until they end or the client disconnects.
     ///
     /// The listener closes the connection of a client that stops reading; the stage limits the events that wait for it.
@@ -46,11 +55,7 @@ enum EventStream {
     ) -> Response {
         Response(
             status: .ok,
-            headers: [
-                .contentType: "text/event-stream",
-                .cacheControl: "no-store",
-                .accelBuffering: "no",
-            ],
+            headers: headers,
             body: ResponseBody { writer in
                 defer { onEnd() }
                 // Nothing is written to an idle stream, so a disconnect is detected on the inbound side only.

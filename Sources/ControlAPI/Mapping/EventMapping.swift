@@ -27,7 +27,7 @@ extension EventResource {
             code = why.code
         case .participantMediaFailed(let view, let why):
             participant = ParticipantResource(view)
-            error = ErrorResource(why)
+            error = ErrorResource(why, context.addresses)
         case .participantLeft(let view, let why):
             participant = ParticipantResource(view)
             reason = WireEnum(rawValue: why.rawValue)
@@ -79,11 +79,12 @@ extension EventResource {
         case .livestreamStateChanged(let status): livestream = LivestreamResource(status)
         case .livestreamOutputUpdated(let status): output = OutputResource(status)
         case .livestreamWarning(let what): warning = WarningResource(what)
-        case .livestreamError(let why): error = ErrorResource(why)
+        case .livestreamError(let why): error = ErrorResource(why, context.addresses)
         case .hlsStateChanged(let status): hls = context.playlist(status, event)
-        case .recordingStateChanged(let status), .recordingRotated(let status): recording = RecordingResource(status)
-        case .recordingFailed(let why): error = ErrorResource(why)
-        case .sessionDisconnected(let why): error = ErrorResource(why)
+        case .recordingStateChanged(let status), .recordingRotated(let status):
+            recording = RecordingResource(status, context.addresses)
+        case .recordingFailed(let why): error = ErrorResource(why, context.addresses)
+        case .sessionDisconnected(let why): error = ErrorResource(why, context.addresses)
         default: break
         }
     }
@@ -143,7 +144,7 @@ extension CustomEvent {
 }
 
 extension ErrorResource {
-    init(_ error: StageError) {
+    init(_ error: StageError, _ addresses: PlaybackAddresses) {
         self.init(
             code: error.code,
             name: error.name,
@@ -153,7 +154,7 @@ extension ErrorResource {
             status: error.status,
             retryable: error.isRetryable,
             retryAfter: error.retryAfter,
-            moreInfo: "/docs/errors/\(error.code)"
+            moreInfo: addresses.page(of: error)
         )
     }
 }

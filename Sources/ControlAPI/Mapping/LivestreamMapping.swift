@@ -149,14 +149,14 @@ struct AddOutputsBody: Decodable {
 }
 
 extension RecordingResource {
-    init(_ status: RecordingStatus) {
+    init(_ status: RecordingStatus, _ addresses: PlaybackAddresses) {
         self.init(
             state: .known(status.state),
             run: status.run,
             startedAt: status.startedAt.map { Timestamp($0) },
             fileSID: status.file?.sid,
             droppedPackets: status.droppedPackets,
-            error: status.failure.map { ErrorResource($0) }
+            error: status.failure.map { ErrorResource($0, addresses) }
         )
     }
 }

@@ -86,6 +86,7 @@ struct AudienceAccessRoutes: FeatureRoutes {
             Response(
                 status: .noContent,
                 headers: [
+                    .allow: "POST, OPTIONS",
                     .accessControlAllowOrigin: "*",
                     .accessControlAllowMethods: "POST",
                     .accessControlAllowHeaders: "Content-Type",

@@ -76,6 +76,7 @@ struct EventRoutes: FeatureRoutes {
         of roomSID: String?,
         _ subscribe: () throws(StageError) -> EventSubscription
     ) throws(StageError) -> Response {
+        if call.request.method == .head { return EventStream.head }
         let claims = call.claims
         // Mixers and operators are few and required for the show; only participants are limited.
         let owner =

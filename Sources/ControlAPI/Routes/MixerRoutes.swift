@@ -17,6 +17,7 @@ struct MixerRoutes: FeatureRoutes {
     func add(to api: APIRoutes) {
         api.stream("rooms/:room/levels") { call in
             let room = try rooms.readableRoom(call)
+            if call.request.method == .head { return EventStream.head }
             let slot = try access.acquireSlot(call)
             let claims = call.claims
             let isLimited = claims.role != .operator && claims.role != .mixer

@@ -20,7 +20,7 @@ struct RecordingRoutes: FeatureRoutes {
             // Persisted with the room, so that recording continues after a restart.
             try rooms.directory.setRecorded(room: room.sid, true)
             await rooms.save(room)
-            return try APIResponse.json(RecordingResource(recordings.status(room: room.name)), status: .accepted)
+            return try answer(recordings.status(room: room.name), call, .accepted)
         }
 
         api.command(.post, "rooms/:room/recording/stop") { call in
@@ -29,12 +29,12 @@ struct RecordingRoutes: FeatureRoutes {
             try recordings.stop(room: room.name)
             try rooms.directory.setRecorded(room: room.sid, false)
             await rooms.save(room)
-            return try APIResponse.json(RecordingResource(recordings.status(room: room.name)), status: .accepted)
+            return try answer(recordings.status(room: room.name), call, .accepted)
         }
 
         api.read("rooms/:room/recording") { call in
             let room = try rooms.readableRoom(call)
-            return try APIResponse.json(RecordingResource(try recorder().status(room: room.name)))
+            return try answer(try recorder().status(room: room.name), call)
         }
 
         api.read("rooms/:room/recordings") { call in
@@ -64,6 +64,14 @@ struct RecordingRoutes: FeatureRoutes {
             try await recorder().delete(try file(call).sid)
             return Response(status: .noContent)
         }
+    }
+
+    private func answer(
+        _ status: RecordingStatus,
+        _ call: APICall,
+        _ code: HTTPResponse.Status = .ok
+    ) throws -> Response {
+        try APIResponse.json(RecordingResource(status, answers.addresses(for: call.request)), status: code)
     }
 
     private func recorder() throws(StageError) -> any RecordingControlling {

@@ -57,16 +57,6 @@ struct RoomAnswers: Sendable {
 
     /// Returns the gateway's addresses with the host by which the client reached it.
     func addresses(for request: Request) -> PlaybackAddresses {
-        gatewayAddresses().reached(
-            by: request.head.authority,
-            isSecure: request.head.scheme == "https",
-            // Of a proxy that is trusted; the field of any other client is removed on the way here.
-            isSecureProxy: request.headers[.forwardedProto]?.lowercased() == "https"
-        )
+        gatewayAddresses().reached(by: request)
     }
-}
-
-extension HTTPField.Name {
-    // The name is a valid token, so the default is never used.
-    fileprivate static let forwardedProto = Self("X-Forwarded-Proto") ?? .via
 }

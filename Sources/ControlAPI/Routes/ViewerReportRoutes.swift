@@ -36,6 +36,7 @@ struct PlayerReportRoutes: FeatureRoutes {
             Response(
                 status: .noContent,
                 headers: [
+                    .allow: "POST, OPTIONS",
                     .accessControlAllowOrigin: "*",
                     .accessControlAllowMethods: "POST",
                     .accessControlAllowHeaders: "Content-Type, Authorization",

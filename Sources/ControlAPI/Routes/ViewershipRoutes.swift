@@ -51,6 +51,7 @@ struct ViewershipRoutes: FeatureRoutes {
 
         api.read("viewership/events") { call in
             try call.claims.requireMonitoring()
+            if call.request.method == .head { return EventStream.head }
             let place = try access.acquireSlot(call)
             return try totalsStream.response(to: call.request, client: place, isRefused: access.isRefused(call)) {
                 ViewershipTotalsResource(currentTotals())

@@ -23,10 +23,11 @@ public import Stage
 ///   ``sendReaction(_:)``. All other commands are methods of ``client``.
 /// - **The room** is ``room``, nil outside a room; ``participants``, ``localParticipant``, ``hosts``, ``audienceCount``
 ///   and ``hands`` are shortcuts.
-/// - **Streams** begin with the current value: ``statuses``, ``participantLists``, ``audienceCounts``, ``events``,
-///   ``problems``; ``customEvents`` begins with none.
-/// - **Media** is published separately: ``ingest`` is where a host publishes. A publisher reports a loss with
-///   ``mediaLost()`` and its recovery with ``mediaRestored()``, and sets ``recoverMedia``.
+/// - **Streams** begin with the current value, and finish when the call ends: ``statuses``, ``participantLists``,
+///   ``audienceCounts``, ``events``, ``problems``; ``customEvents`` begins with none.
+/// - **Media** of a host is published by ``publish(from:isScreen:settings:)``. An app with a publisher of its own finds
+///   in ``ingest`` where to publish, reports a loss with ``mediaLost()`` and its recovery with ``mediaRestored()``, and
+///   sets ``recoverMedia``.
 ///
 /// Errors of a call are `StageError`s: 53000 if the gateway cannot be reached to join; 53001 (event stream) and 53405
 /// (media) as the reason of `reconnecting`, and as the final error if the connection is not restored within 30 s; and
@@ -95,6 +96,8 @@ public final class BroadcastCall {
 
     @ObservationIgnored private var waiting: [CallEvent] = []
     @ObservationIgnored private var isHandling = false
+    /// Whether the events that are being handled have ended the call.
+    @ObservationIgnored private var hasEnded = false
     @ObservationIgnored private var timer: Task<Void, Never>?
     @ObservationIgnored var heartbeats: Task<Void, Never>?
     @ObservationIgnored var reconnecting: Task<Void, Never>?
@@ -136,7 +139,19 @@ public final class BroadcastCall {
             for action in actions { perform(action) }
         }
         isHandling = false
+        if hasEnded { finishStreams() }
         scheduleTimer()
+    }
+
+    private func finishStreams() {
+        hasEnded = false
+        statusSubject.finishStreams()
+        lobbySubject.finishStreams()
+        participantsSubject.finishStreams()
+        audienceSubject.finishStreams()
+        eventSubject.finishStreams()
+        customEventSubject.finishStreams()
+        problemSubject.finishStreams()
     }
 
     private func scheduleTimer() {
@@ -157,9 +172,13 @@ public final class BroadcastCall {
 
 /// Streams of the call's state.
 ///
-/// Each stream begins with the current value. The buffer for a slow reader is bounded and keeps the newest values.
+/// Each stream begins with the current value, and finishes when the call ends: when a call that was joined, was being
+/// joined or rang is left. A stream that is made afterwards lasts until the end of the next call. The buffer for a slow
+/// reader is bounded and keeps the newest values.
 extension BroadcastCall {
-    /// The status of the call; buffers up to 64.
+    /// The status of the call; the last one of a call is `left`, with its error.
+    ///
+    /// Buffers up to 64.
     public var statuses: AsyncStream<CallStatus> { statusSubject.stream() }
 
     /// The room in the lobby, once the gateway has returned it; buffers only the latest.
@@ -234,11 +253,22 @@ extension BroadcastCall {
     }
 }
 
+extension CallPhase {
+    /// Whether a call is made or is being made, which `left` ends.
+    fileprivate var isCall: Bool {
+        switch self {
+        case .outgoing, .joining, .joined, .reconnecting, .leaving: true
+        case .idle, .lobby, .incoming, .left: false
+        }
+    }
+}
+
 /// Performs the actions of the state machine.
 extension BroadcastCall {
     func perform(_ action: CallAction) {
         switch action {
         case .emit(let status):
+            if case .left = status.phase { hasEnded = self.status.phase.isCall }
             self.status = status
             statusSubject.send(status)
             if case .lobby = status.phase { break }
@@ -800,8 +830,12 @@ extension BroadcastCall {
         } else if case .join(let request) = purpose {
             joinInterrupted(request, error)
         } else {
-            // In an established call, an unreachable gateway is reported as the connection that was lost.
-            let isUnreachable = error.code == StageError.callNotConnected.code
+            // In an established call, an unreachable gateway is reported as the connection that was lost, and so is a
+            // token that another one replaces.
+            let isExpired = error.code == StageError.tokenExpired.code
+            if isExpired { client.tokens?.discard(client.token) }
+            let isUnreachable =
+                error.code == StageError.callNotConnected.code || isExpired && client.tokens != nil
             handle(.reconnectFailed(isUnreachable ? .callConnectionLost : error))
         }
     }
@@ -814,6 +848,13 @@ extension BroadcastCall {
         case .heartbeat: return
         case .sessionDisconnected:
             let error = event.error.map { StageError($0) } ?? .callConnectionLost
+            if error.code == StageError.tokenExpired.code, let tokens = client.tokens {
+                // The stream is resumed with a new token.
+                tokens.discard(client.token)
+                connection?.close()
+                connection = nil
+                return handle(.connectionLost(.signalling))
+            }
             if error.code == StageError.callConnectionLost.code {
                 // Disconnected for reading too slowly; the rest of this connection is dropped.
                 connection?.close()
@@ -931,6 +972,8 @@ extension BroadcastCall {
         guard let session else { return handle(.reconnectFailed(.sessionTimedOut)) }
         switch (loss, method) {
         case (.media, _): reconnecting = Task { [weak self] in await self?.recoverMedia(session, attempt: attempt) }
+        case (.signalling, .resume) where client.tokens != nil:
+            reconnecting = Task { [weak self] in await self?.resumeWithToken(session) }
         case (.signalling, .resume): open(session, for: .resume)
         case (.signalling, .rejoin): reconnecting = Task { [weak self] in await self?.rejoin(session) }
         }
@@ -952,6 +995,19 @@ extension BroadcastCall {
             follow(connection, for: purpose)
         } catch {
             handle(.reconnectFailed(error))
+        }
+    }
+
+    /// Resumes the stream with a token that is not about to expire.
+    private func resumeWithToken(_ session: CallSession) async {
+        do throws(StageError) {
+            _ = try await client.tokens?.token()
+            guard !Task.isCancelled, self.session?.sessionID == session.sessionID else { return }
+            open(session, for: .resume)
+        } catch {
+            guard !Task.isCancelled, self.session?.sessionID == session.sessionID else { return }
+            let isUnreachable = error.code == StageError.callNotConnected.code
+            handle(.reconnectFailed(isUnreachable ? .callConnectionLost : error))
         }
     }
 

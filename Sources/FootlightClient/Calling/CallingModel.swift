@@ -35,18 +35,22 @@ public final class CallingModel {
     @ObservationIgnored private var tasks: [Task<Void, Never>] = []
 
     /// Makes the model of a call.
-    public init(call: BroadcastCall, capture: any MediaCapturing) {
+    ///
+    /// - Parameters:
+    ///   - call: The underlying call.
+    ///   - capture: The capture devices; none by default, for an app whose users only watch.
+    public init(call: BroadcastCall, capture: any MediaCapturing = NoCapture()) {
         self.call = call
         call.publishesTracks = false
         media = LocalMedia(publisher: call, capture: capture, clock: call.clock)
         tasks = [
-            Task { [weak self, statuses = call.statuses] in
+            Task { [weak self, statuses = call.statusSubject.lastingStream()] in
                 for await status in statuses { await self?.apply(status) }
             },
-            Task { [weak self, lists = call.participantLists] in
+            Task { [weak self, lists = call.participantsSubject.lastingStream()] in
                 for await list in lists { await self?.apply(list) }
             },
-            Task { [weak self, rooms = call.lobbyRooms] in
+            Task { [weak self, rooms = call.lobbySubject.lastingStream()] in
                 for await _ in rooms { self?.applyLobby() }
             },
         ]

@@ -11,7 +11,7 @@ public import Stage
 ///
 ///     let client = BroadcastClient(baseURL: gateway, token: token)
 ///     let room = try await client.room("show")
-///     let answer = try await client.join("show", JoinBody(identity: "ann", mode: "SEND_AND_RECV"))
+///     let answer = try await client.join("show", JoinBody(mode: .known(.sendAndReceive)))
 ///
 /// - **Results** are the values of `FootlightModel`, field by field what is on the wire.
 /// - **Errors** are always `StageError`s: compare `code`; `message`, `cause` and `solution` are for people,
@@ -19,6 +19,8 @@ public import Stage
 ///   The client itself throws 53000 (``Stage/StageError/callNotConnected``: name resolution, route or certificate
 ///   failed, or no response within 15 s), 499 (the task was cancelled), and the HTTP status as the code for a response
 ///   that is not the gateway's.
+/// - **Tokens** expire. A client that was created with ``init(baseURL:tokenProvider:limits:clock:)`` asks the app for
+///   a new one in time.
 /// - **Events** of a room are ``events(of:after:)``, which reconnects when the stream breaks and neither loses nor
 ///   repeats an event; those of an identity (invitations) are ``events(ofIdentity:)``.
 /// - **A whole call**, from the lobby to the end, is ``BroadcastCall``: it joins, follows the room, sends heartbeats,
@@ -30,7 +32,8 @@ public import Stage
 /// |  | ``endRoom(_:)`` ``goLive(_:)`` ``stopLive(_:)`` |
 /// | shows | ``createShow(_:template:)`` ``shows()`` ``show(_:)`` ``update(show:_:)`` ``deleteShow(_:)`` ``showStatus(_:)`` |
 /// | seats | ``addSeat(_:to:)`` ``seat(_:of:)`` ``renewKey(ofSeat:in:)`` ``removeSeat(_:from:)`` |
-/// | episodes | ``planEpisode(of:_:)`` ``episodes(of:)`` ``moments(ofEpisode:in:)`` ``openEpisode(_:of:)`` |
+/// | episodes | ``planEpisode(of:_:)`` ``episodes(of:)`` ``episode(_:of:)`` ``nextEpisode(of:)`` ``moments(ofEpisode:in:)`` |
+/// |  | ``update(episode:of:_:)`` ``deleteEpisode(_:of:)`` ``openEpisode(_:of:)`` |
 /// |  | ``goLive(withEpisode:of:)`` ``endEpisode(_:of:)`` |
 /// | diagnosis | ``diagnosis(of:)`` |
 /// | participants | ``join(_:_:)`` ``participants(of:mode:status:pageSize:pageToken:)`` ``participant(_:in:)`` |
@@ -57,22 +60,57 @@ public import Stage
 public struct BroadcastClient: Sendable {
     /// The gateway's URL, such as `https://live.example`; paths below `/v1` are appended.
     public let baseURL: URL
-    /// The bearer token; a fresh one may be set at any time, and is used from the next request on.
-    public var token: String
+    /// Returns a new token, such as from the app's own server; asked again whenever one expires.
+    public typealias TokenProvider = @Sendable () async throws -> String
+
+    /// The bearer token; empty before a provider has returned the first.
+    ///
+    /// A fresh one may be set at any time, and is used from the next request on; it replaces the provider.
+    public var token: String {
+        get { tokens?.latest ?? fixedToken }
+        set {
+            fixedToken = newValue
+            tokens = nil
+        }
+    }
     /// The timeouts and limits.
     public let limits: ClientLimits
     /// The clock of the timeouts.
     public let clock: ClientClock
 
     let connection: HTTPConnection
+    private var fixedToken: String
+    /// The token of a provider; nil for a fixed token.
+    private(set) var tokens: TokenSource?
 
     /// Creates a client; no connection is opened before the first request.
     public init(baseURL: URL, token: String, limits: ClientLimits = .init(), clock: ClientClock = .system) {
         self.baseURL = baseURL
-        self.token = token
+        fixedToken = token
         self.limits = limits
         self.clock = clock
         connection = HTTPConnection(clock: clock)
+    }
+
+    /// Creates a client that asks for its tokens.
+    ///
+    /// The provider is asked before the first request, a minute before a token expires, and when the gateway refuses one
+    /// as expired (20104); after two refusals of a request in a row the error is thrown. The provider's `StageError`s
+    /// are thrown unchanged, and its other errors as 53000, which may be retried.
+    ///
+    /// - Parameters:
+    ///   - baseURL: The gateway's URL.
+    ///   - tokenProvider: Returns a new token; called once at a time.
+    ///   - limits: The timeouts and limits.
+    ///   - clock: The clock of the timeouts.
+    public init(
+        baseURL: URL,
+        tokenProvider: @escaping TokenProvider,
+        limits: ClientLimits = .init(),
+        clock: ClientClock = .system
+    ) {
+        self.init(baseURL: baseURL, token: "", limits: limits, clock: clock)
+        tokens = TokenSource(tokenProvider, clock: clock)
     }
 }
 
@@ -644,6 +682,27 @@ extension BroadcastClient {
     private func answer(
         to request: URLRequest,
         within deadline: Duration? = nil
+    ) async throws(StageError) -> ServerResponse {
+        guard let tokens else { return try await answerOnce(to: request, within: deadline) }
+        var (request, renewals) = (request, 0)
+        while true {
+            let token = try await tokens.token()
+            request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+            do throws(StageError) {
+                return try await answerOnce(to: request, within: deadline)
+            } catch {
+                guard error.code == StageError.tokenExpired.code, renewals < TokenSource.maximumRenewals else {
+                    throw error
+                }
+                renewals += 1
+                tokens.discard(token)
+            }
+        }
+    }
+
+    private func answerOnce(
+        to request: URLRequest,
+        within deadline: Duration?
     ) async throws(StageError) -> ServerResponse {
         let answer = try await connection.answer(to: request, within: deadline ?? limits.answer)
         guard answer.isSuccess else { throw .refusal(answer) }

@@ -87,6 +87,20 @@ extension BroadcastClient {
         return list.moments
     }
 
+    /// Returns an episode.
+    ///
+    /// - Throws: 53420, 53421.
+    public func episode(_ episode: String = "current", of show: String) async throws(StageError) -> EpisodeResource {
+        try await read(["shows", show, "episodes", episode])
+    }
+
+    /// Returns the planned episode that comes first; nil if none is planned.
+    ///
+    /// - Throws: 53420.
+    public func nextEpisode(of show: String) async throws(StageError) -> EpisodeResource? {
+        try await self.show(show).next
+    }
+
     /// Plans an episode.
     ///
     /// - Throws: 53420, 53424, 3073 for a start that is past or more than two years ahead.
@@ -97,6 +111,25 @@ extension BroadcastClient {
         -> EpisodeResource
     {
         try await command(.post, ["shows", show, "episodes"], body)
+    }
+
+    /// Changes the title or the planned start of an episode; omitted fields stay unchanged.
+    ///
+    /// - Throws: 53420, 53421, 53422, 3073 naming a field.
+    @discardableResult
+    public func update(
+        episode: String = "current",
+        of show: String,
+        _ body: EpisodeBody
+    ) async throws(StageError) -> EpisodeResource {
+        try await command(.patch, ["shows", show, "episodes", episode], body)
+    }
+
+    /// Removes a planned episode.
+    ///
+    /// - Throws: 53420, 53421, 53422.
+    public func deleteEpisode(_ episode: String, of show: String) async throws(StageError) {
+        try await perform(.delete, ["shows", show, "episodes", episode])
     }
 
     /// Opens an episode for its hosts, backstage.

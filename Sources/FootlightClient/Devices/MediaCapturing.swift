@@ -19,6 +19,29 @@ public protocol MediaCapturing: AudioPlaying {
     func use(_ camera: CallSettings.CameraPosition) async throws(StageError)
 }
 
+/// Captures nothing, for an app whose users only watch: no device is authorized, and none starts.
+@MainActor
+public final class NoCapture: MediaCapturing {
+    /// Creates the capture.
+    public init() {}
+
+    /// Returns false.
+    public func isAuthorized(for track: TrackName) async -> Bool { false }
+
+    /// Throws 3073.
+    public func start(_ track: TrackName, camera: CallSettings.CameraPosition) async throws(StageError) {
+        throw .captureMissing
+    }
+
+    /// Does nothing.
+    public func stop(_ track: TrackName) async {}
+
+    /// Throws 3073.
+    public func use(_ camera: CallSettings.CameraPosition) async throws(StageError) {
+        throw .captureMissing
+    }
+}
+
 /// Plays audio to the user; the default implementations suit an app that plays none.
 @MainActor
 public protocol AudioPlaying: AnyObject {
@@ -104,6 +127,11 @@ public struct AudioRoute: Sendable, Hashable, Identifiable {
 }
 
 extension StageError {
+    /// 3073: the app captures no audio and video.
+    public static var captureMissing: StageError {
+        .invalidParameter("capture", "must be given to turn a microphone or camera on")
+    }
+
     /// 3073: the audio output is not available.
     public static var audioRouteMissing: StageError {
         .invalidParameter("audio_route", "must be one of the outputs that are there")

@@ -34,6 +34,8 @@ public struct EventSequence: AsyncSequence, Sendable {
         private var connection: EventConnection?
         private var signals: AsyncStream<StreamSignal>.Iterator?
         private var backoff: Backoff
+        /// The tokens that were refused as expired since the stream last began.
+        private var refusedTokens = 0
         private var isOver = false
 
         init(client: BroadcastClient, source: EventSource, filter: RevisionFilter) {
@@ -50,16 +52,26 @@ public struct EventSequence: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StageError) -> EventResource? {
             while !isOver {
-                if connection == nil { try open() }
+                if connection == nil {
+                    _ = try await client.tokens?.token()
+                    try open()
+                }
                 switch await signals?.next(isolation: actor) {
-                case .began: backoff.reset()
+                case .began:
+                    backoff.reset()
+                    refusedTokens = 0
                 case .event(let event):
+                    if event.type == .sessionDisconnected, renewsToken(after: event.error?.code) {
+                        connection = nil
+                        continue
+                    }
                     guard isNew(event) else { continue }
                     isOver = event.isLast
                     if isOver { connection = nil }
                     return event
                 case .ended(let error):
                     connection = nil
+                    if renewsToken(after: error.code) { continue }
                     guard error.isRetryable else { throw error }
                     let delay = Duration.seconds(
                         backoff.next(chance: client.clock.chance()) + Double(error.retryAfter ?? 0)
@@ -81,6 +93,16 @@ public struct EventSequence: AsyncSequence, Sendable {
         private mutating func isNew(_ event: EventResource) -> Bool {
             // The stream of an identity mixes revisions of several rooms and replays nothing.
             source.isRoom ? filter.accepts(event) : event.type != .heartbeat
+        }
+
+        /// Discards a token that has expired; false if that is not the error, or the client has no other token.
+        private mutating func renewsToken(after code: Int?) -> Bool {
+            guard code == StageError.tokenExpired.code, let tokens = client.tokens,
+                refusedTokens < TokenSource.maximumRenewals
+            else { return false }
+            refusedTokens += 1
+            tokens.discard(client.token)
+            return true
         }
 
         private mutating func open() throws(StageError) {
@@ -132,7 +154,7 @@ extension BroadcastClient {
     /// long interruption another snapshot follows instead. Heartbeats are omitted.
     ///
     /// The stream ends after `room.ended` and `session.disconnected`, or throws the gateway's refusal, such as 53106 or
-    /// 20104. The buffer for a slow reader is bounded; events that do not fit are requested again.
+    /// 20104; with a token provider it continues with a new token. The buffer for a slow reader is bounded; events that do not fit are requested again.
     public func events(of room: String, after revision: UInt64? = nil) -> EventSequence {
         EventSequence(client: self, source: .room(room), revision: revision)
     }

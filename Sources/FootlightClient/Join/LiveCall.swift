@@ -33,9 +33,9 @@ public final class LiveCall: CallManageable {
     ///
     /// - Parameters:
     ///   - call: The underlying call.
-    ///   - capture: The capture devices.
+    ///   - capture: The capture devices; none by default, for an app whose users only watch.
     ///   - idiom: A phone displays 6 other participants, a pad 12.
-    public init(call: BroadcastCall, capture: any MediaCapturing, idiom: GridGeometry.Idiom = .pad) {
+    public init(call: BroadcastCall, capture: any MediaCapturing = NoCapture(), idiom: GridGeometry.Idiom = .pad) {
         self.call = call
         call.publishesTracks = false
         call.callSettings.isAudioOn = false
@@ -54,10 +54,10 @@ public final class LiveCall: CallManageable {
         microphoneSubject = CurrentValue(off, waiting: 16)
         participantsSubject = CurrentValue(follower.participants, waiting: 1)
         tasks = [
-            Task { [weak self, statuses = call.statuses] in
+            Task { [weak self, statuses = call.statusSubject.lastingStream()] in
                 for await status in statuses { await self?.apply(status) }
             },
-            Task { [weak self, lists = call.participantLists] in
+            Task { [weak self, lists = call.participantsSubject.lastingStream()] in
                 for await list in lists { await self?.apply(list) }
             },
         ]

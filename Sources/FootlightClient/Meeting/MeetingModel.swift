@@ -6,7 +6,7 @@ public import Stage
 ///
 /// ## Overview
 ///
-///     let model = MeetingModel(call: call, capture: capture)
+///     let model = MeetingModel(call: call)       // with `capture:` for those who may come on stage
 ///     model.join("show", mode: .receiveOnly)
 ///     model.hosts                                // those to be shown
 ///     model.isAudienceMode                       // which of the two views
@@ -40,25 +40,29 @@ public final class MeetingModel {
     @ObservationIgnored private var tasks: [Task<Void, Never>] = []
 
     /// Creates the model of a call.
-    public init(call: BroadcastCall, capture: any MediaCapturing) {
+    ///
+    /// - Parameters:
+    ///   - call: The underlying call.
+    ///   - capture: The capture devices; none by default, for an app whose users only watch.
+    public init(call: BroadcastCall, capture: any MediaCapturing = NoCapture()) {
         self.call = call
         call.publishesTracks = false
         media = LocalMedia(publisher: call, capture: capture, clock: call.clock)
         status = call.status
         tasks = [
-            Task { [weak self, statuses = call.statuses] in
+            Task { [weak self, statuses = call.statusSubject.lastingStream()] in
                 for await status in statuses { await self?.apply(status) }
             },
-            Task { [weak self, lists = call.participantLists] in
+            Task { [weak self, lists = call.participantsSubject.lastingStream()] in
                 for await list in lists { await self?.apply(list) }
             },
-            Task { [weak self, counts = call.audienceCounts] in
+            Task { [weak self, counts = call.audienceSubject.lastingStream()] in
                 for await count in counts { self?.apply(audience: count) }
             },
-            Task { [weak self, events = call.events] in
+            Task { [weak self, events = call.eventSubject.lastingStream()] in
                 for await event in events { self?.apply(event) }
             },
-            Task { [weak self, events = call.customEvents] in
+            Task { [weak self, events = call.customEventSubject.lastingStream()] in
                 for await event in events { self?.listener?.onCustomEvent(event) }
             },
         ]

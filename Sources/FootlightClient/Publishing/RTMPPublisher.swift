@@ -77,16 +77,29 @@ public final class RTMPPublisher: Sendable {
         core.send(packet)
     }
 
-    /// Publishes the packets of a source until it ends, or the task is cancelled; starts the publisher if necessary.
+    /// Publishes the packets of a source until it ends, the publisher ends, or the task is cancelled; starts the
+    /// publisher if necessary.
     ///
-    /// The publisher continues; another source may follow.
+    /// After the end of the source the publisher continues; another source may follow.
     ///
-    /// - Throws: The source's error.
+    /// - Throws: The source's error, or the one with which the publisher ended.
     public func publish(from source: some MediaSource) async throws {
         start()
         core.source = source
         defer { core.source = nil }
-        try await source.produce { [core] packet in core.send(packet) }
+        try await withThrowingTaskGroup(of: Void.self) { [core, statistics] group in
+            group.addTask { try await source.produce { packet in core.send(packet) } }
+            group.addTask {
+                for await report in statistics {
+                    guard case .ended(let error) = report.state else { continue }
+                    if let error { throw error }
+                    return
+                }
+            }
+            defer { group.cancelAll() }
+            _ = try await group.next()
+        }
+        try Task.checkCancellation()
     }
 
     /// The current statistics, and then each second and with each change of the state.
@@ -152,6 +165,45 @@ public struct PublisherStatistics: Sendable, Equatable {
 }
 
 extension BroadcastCall {
+    /// Publishes a source as this host's camera and microphone, or as its screen, until the source ends, the
+    /// participant leaves the stage, or the call ends.
+    ///
+    /// The call reports losses of the connection as with ``follow(_:)``. What is queued is sent before the method
+    /// returns. The end of the source does not end the call.
+    ///
+    ///     for await status in call.statuses where status.phase == .joined {
+    ///         try await call.publish(from: PatternMediaSource())
+    ///     }
+    ///
+    /// - Throws: 3066 for a participant that is not a host, the source's error, and 53405 if the gateway refuses the
+    ///   media or the connection cannot be restored.
+    public func publish(
+        from source: some MediaSource,
+        isScreen: Bool = false,
+        settings: PublisherSettings = PublisherSettings()
+    ) async throws {
+        guard let ingest else { throw StageError.notAHost }
+        let publisher = RTMPPublisher(ingest, isScreen: isScreen, settings: settings, clock: clock)
+        let following = Task { [weak self] in await self?.follow(publisher) }
+        let ending = Task { [weak self, lists = participantLists] in
+            // The lists finish with the call.
+            for await _ in lists where self?.ingest?.streamKey != ingest.streamKey { break }
+            await publisher.stop()
+        }
+        defer { ending.cancel() }
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await publisher.publish(from: source))
+        } catch {
+            result = .failure(error)
+        }
+        await publisher.stop()
+        _ = await following.value
+        // The gateway may have closed the connection of a host that left the stage before it was stopped here.
+        if self.ingest?.streamKey != ingest.streamKey, status.phase == .reconnecting(.media) { mediaRestored() }
+        try result.get()
+    }
+
     /// Reports a publisher's connection losses to the call, until the publisher ends or the task is cancelled.
     ///
     /// The call is `reconnecting` with 53405 while a publisher that has published is disconnected. If the media is not

@@ -21,13 +21,13 @@ public final class RoomObserver {
         status = call.status
         participants = call.participants
         tasks = [
-            Task { [weak self, statuses = call.statuses] in
+            Task { [weak self, statuses = call.statusSubject.lastingStream()] in
                 for await status in statuses {
                     self?.apply(status)
                     self?.deliverPending()
                 }
             },
-            Task { [weak self, lists = call.participantLists] in
+            Task { [weak self, lists = call.participantsSubject.lastingStream()] in
                 for await list in lists {
                     self?.pendingParticipants = list
                     self?.deliverPending()

@@ -31,6 +31,58 @@ struct ArticleTests {
         )
     }
 
+    @Test("The app of an article equals the compiled file", arguments: ["HostApp", "AudienceApp"])
+    func apps(name: String) throws {
+        let source = try text(Self.folder.appendingPathComponent("\(name)Example.swift"))
+        let example = try #require(
+            source.split(separator: "// article: begin\n").last?.components(separatedBy: "// article: end").first
+        )
+        let article = try text(Self.catalogue.appendingPathComponent("\(name).md"))
+        #expect(article.contains("```swift\n\(example)```"))
+        #expect(example.split(separator: "\n", omittingEmptySubsequences: false).count < 150)
+        #expect(try text(Self.catalogue.appendingPathComponent("FootlightClient.md")).contains("<doc:\(name)>"))
+    }
+
+    @Test("The host app and the audience app share a show on a real gateway, and both end with it")
+    func hostAndAudience() async throws {
+        let fixture = try await GatewayFixture()
+        let gateway = try GatewayFixture.address(fixture.proxy.port)
+        let (annToken, bobToken) = (
+            try await fixture.token("ann", .sendAndReceive), try await fixture.token("bob", .receiveOnly)
+        )
+        let (hostLines, audienceLines) = (TextLog(), TextLog())
+        let host = HostApp(gateway: gateway, identity: "ann", token: { annToken }, line: { hostLines.append($0) })
+        let audience = AudienceApp(
+            gateway: gateway,
+            identity: "bob",
+            token: { bobToken },
+            line: { audienceLines.append($0) }
+        )
+        let hosting = Task { await host.run(room: fixture.room, media: PatternMediaSource()) }
+        #expect(try await soon { hostLines.lines.contains("Hosts: ann (mic+camera)") }, "\(hostLines.lines)")
+        let watching = Task { await audience.run(show: fixture.room) }
+        #expect(try await soon { audienceLines.lines.contains("bob: 👏") }, "\(audienceLines.lines)")
+        #expect(audienceLines.lines.contains { $0.hasPrefix("Play http://") && $0.contains("index.m3u8") })
+        #expect(try await soon { audienceLines.lines.contains("On stage: ann") }, "\(audienceLines.lines)")
+        #expect(try await soon { audienceLines.lines.contains("1 watching") }, "\(audienceLines.lines)")
+        try await host.setMuted(true)
+        #expect(try await soon { audienceLines.lines.contains("On stage: ann (muted)") }, "\(audienceLines.lines)")
+        try await fixture.operatorClient.endRoom(fixture.room)
+        #expect(await watching.value == nil && audienceLines.lines.last == "The show is over")
+        #expect(await hosting.value?.code == StageError.roomCompleted.code)
+        #expect(hostLines.lines.contains("On stage") && hostLines.lines.last?.hasPrefix("Ended: ") == true)
+    }
+
+    /// The lines that an app showed.
+    @MainActor
+    private final class TextLog {
+        private(set) var lines: [String] = []
+
+        func append(_ line: String) {
+            lines.append(line)
+        }
+    }
+
     @Test("All four examples join one show on a real gateway and see each other")
     func together() async throws {
         let show = try await GatewayFixture()

@@ -2,7 +2,6 @@
 import FootlightClient
 import Foundation
 import Observation
-import Stage
 
 /// The screens before and in a call.
 @MainActor @Observable

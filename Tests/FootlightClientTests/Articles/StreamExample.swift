@@ -1,8 +1,6 @@
 // article: begin
 import FootlightClient
 import Foundation
-import FootlightModel
-import Stage
 
 /// A call from the lobby to the end.
 @MainActor

@@ -1,8 +1,6 @@
 // article: begin
 import FootlightClient
 import Foundation
-import FootlightModel
-import Stage
 
 /// A room and its callbacks.
 @MainActor

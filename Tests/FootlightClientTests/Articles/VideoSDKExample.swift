@@ -1,8 +1,6 @@
 // article: begin
 import FootlightClient
 import Foundation
-import FootlightModel
-import Stage
 
 /// A show with hosts and an audience.
 @MainActor

@@ -50,12 +50,17 @@ struct ControlClientTests {
         await #expect(throws: StageError.seatNotFound) { try await client.seat("bo", of: "weekly") }
 
         let planned = try await client.planEpisode(of: "weekly", EpisodeBody(title: "One"))
+        #expect(try await client.nextEpisode(of: "weekly") == planned)
+        let renamed = try await client.update(of: "weekly", EpisodeBody(title: "First"))
+        #expect(try await client.episode(of: "weekly") == renamed && renamed.title == "First")
+        let second = try await client.planEpisode(of: "weekly", EpisodeBody(title: "Two"))
+        try await client.deleteEpisode(second.id, of: "weekly")
         #expect(try await client.openEpisode(of: "weekly").state == .backstage)
         #expect(try await client.goLive(withEpisode: planned.id, of: "weekly").state == .live)
         #expect(try await client.showStatus("weekly").state == .live)
         #expect(try await client.diagnosis(of: "weekly").hosts.isEmpty)
         #expect(try await client.endEpisode(of: "weekly").endReason == .ended)
-        #expect(try await client.episodes(of: "weekly").map(\.title) == ["One"])
+        #expect(try await client.episodes(of: "weekly").map(\.title) == ["First"])
         #expect(try await client.moments(ofEpisode: planned.id, in: "weekly").map(\.kind) == [.known(.wentLive)])
         try await client.deleteShow("weekly")
         await #expect(throws: StageError.showNotFound) { try await client.show("weekly") }

@@ -1,11 +1,11 @@
-import FootlightClient
+@testable import FootlightClient
 import FootlightModel
 import Stage
 import Synchronization
 import FootlightTesting
 import Testing
 
-/// Records the updates of a call from the beginning.
+/// Records the updates of a call, and of the calls after it, from the beginning.
 @MainActor
 final class CallLog {
     private(set) var statuses: [CallStatus] = []
@@ -16,10 +16,10 @@ final class CallLog {
 
     init(_ call: BroadcastCall) {
         tasks = [
-            follow(call.statuses) { $0.statuses.append($1) },
-            follow(call.events) { $0.events.append($1) },
-            follow(call.audienceCounts) { $0.audience.append($1) },
-            follow(call.problems) { $0.problems.append($1) },
+            follow(call.statusSubject.lastingStream()) { $0.statuses.append($1) },
+            follow(call.eventSubject.lastingStream()) { $0.events.append($1) },
+            follow(call.audienceSubject.lastingStream()) { $0.audience.append($1) },
+            follow(call.problemSubject.lastingStream()) { $0.problems.append($1) },
         ]
     }
 
