@@ -50,6 +50,7 @@ struct GatewayWeb: Sendable {
         gate: ConnectionGate = ConnectionGate(limit: .max, viewers: .max),
         servers: [RTMPServer] = [],
         certificate: ServerCertificate? = nil,
+        issuedTokens: (any IssuedTokenStoring)? = nil,
         adminConnections: Int = 256,
         logger: Logger
     ) {
@@ -110,6 +111,7 @@ struct GatewayWeb: Sendable {
             assets: pipeline.assets,
             fetch: assetFetches.fetch,
             webhooks: webhooks,
+            issuedTokens: issuedTokens,
             addresses: {
                 let current = ports.current
                 return PlaybackAddresses(

@@ -41,6 +41,8 @@ final class ControlServer: Sendable {
     let logs = RecordingLogs()
     /// Queues deliveries but may not connect anywhere.
     let webhooks: WebhookDispatcher
+    /// Lists the tokens that operators make.
+    let tokenStore: TokenStore
     private let folder: TemporaryFolder
     let readiness = Mutex(Readiness())
     private let port = Mutex(0)
@@ -75,6 +77,7 @@ final class ControlServer: Sendable {
             group: MultiThreadedEventLoopGroup.singleton,
             logger: Self.silent
         )
+        tokenStore = TokenStore(path: folder.file("tokens.sqlite"), logger: Self.silent)
         directory = RoomDirectory(settings: settings, clock: clock, pepper: [1, 2, 3]) { [viewership] room in
             viewership.report(room: room)
         }
@@ -151,6 +154,7 @@ final class ControlServer: Sendable {
                 return ByteBuffer(string: url)
             },
             webhooks: webhooks,
+            issuedTokens: tokenStore,
             addresses: { [self] in
                 PlaybackAddresses(host: "127.0.0.1", httpPort: port.withLock { $0 }, rtmpPort: 1935)
             },
