@@ -369,6 +369,7 @@ public struct GatewayService: Sendable {
                 }
                 pipeline.apply(new, plan)
                 web.setStreamLimit(new.clientStreams)
+                web.system.use(new)
                 gate.setAllowsPrivateAddresses(new.allowsPrivateWebhooks)
                 webhooks.setAllowsPlainHTTP(new.allowsPlainWebhooks)
             }

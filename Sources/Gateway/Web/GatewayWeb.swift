@@ -31,6 +31,8 @@ struct GatewayWeb: Sendable {
     private let pages: PageSite
     /// The routes of the control API.
     let routes: ControlRoutes
+    /// How the gateway and its machine are doing.
+    let system: SystemReporter
 
     /// The most bytes of a request's header, of which tokens are the longest part.
     private static let headerLimit = 16 * 1024
@@ -85,6 +87,13 @@ struct GatewayWeb: Sendable {
             snapshots: snapshots,
             degradation: pipeline.degradation
         )
+        system = SystemReporter(
+            pipeline: pipeline,
+            webhooks: webhooks,
+            health: health,
+            certificate: certificate,
+            configuration: configuration
+        )
         let roomStore = pipeline.roomStore
         let assetFetches = AssetFetchService(
             allowsPrivateAddresses: configuration.allowsPrivateAssets,
@@ -112,6 +121,7 @@ struct GatewayWeb: Sendable {
             fetch: assetFetches.fetch,
             webhooks: webhooks,
             issuedTokens: issuedTokens,
+            system: system,
             addresses: {
                 let current = ports.current
                 return PlaybackAddresses(

@@ -41,6 +41,8 @@ final class ControlServer: Sendable {
     let logs = RecordingLogs()
     /// Queues deliveries but may not connect anywhere.
     let webhooks: WebhookDispatcher
+    /// Reports the same state each time.
+    let system = StubSystem()
     /// Lists the tokens that operators make.
     let tokenStore: TokenStore
     private let folder: TemporaryFolder
@@ -155,6 +157,7 @@ final class ControlServer: Sendable {
             },
             webhooks: webhooks,
             issuedTokens: tokenStore,
+            system: system,
             addresses: { [self] in
                 PlaybackAddresses(host: "127.0.0.1", httpPort: port.withLock { $0 }, rtmpPort: 1935)
             },
