@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Logging
 import Media
 
 /// The routes by which operators list and end the sessions of the dashboard.
