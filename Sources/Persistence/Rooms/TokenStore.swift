@@ -164,7 +164,7 @@ extension TokenStore: IssuedTokenStoring {
                 try database.add(tokens, capacity: Self.issuedCapacity, now: Date().timeIntervalSince1970)
             }
         } catch {
-            unwritten.withLock { later in later = (tokens + later).suffix(Self.issuedCapacity) }
+            unwritten.withLock { later in later = Array((tokens + later).suffix(Self.issuedCapacity)) }
             throw error
         }
     }
