@@ -53,6 +53,8 @@ public struct ControlRoutes: Sendable {
     ///   - assets: Stores the rooms' images and audio files.
     ///   - fetch: Fetches assets that rooms name by URL; refuses all by default.
     ///   - webhooks: Delivers webhooks; nil if the gateway has none.
+    ///   - issuedTokens: Lists the tokens that operators make; nil to list none.
+    ///   - system: Reports how the gateway and its machine are doing; nil if nothing does.
     ///   - addresses: The gateway's addresses; evaluated at each request, because they are known only after binding.
     ///   - readiness: Whether the gateway accepts new work, and why not; evaluated at each request to `/readyz`.
     ///   - metrics: Returns the body of `/metrics`, Prometheus text format 0.0.4.
@@ -80,6 +82,8 @@ public struct ControlRoutes: Sendable {
         assets: AssetStore,
         fetch: @escaping AssetFetching = { _, _, _, _ throws(StageError) in throw .assetNotFound },
         webhooks: WebhookDispatcher? = nil,
+        issuedTokens: (any IssuedTokenStoring)? = nil,
+        system: (any SystemReporting)? = nil,
         addresses: @escaping @Sendable () -> PlaybackAddresses,
         readiness: @escaping @Sendable () -> Readiness,
         metrics: @escaping @Sendable () -> String,
@@ -156,7 +160,8 @@ public struct ControlRoutes: Sendable {
             ),
             EventRoutes(rooms: rooms, answers: answers, access: access),
             WebhookRoutes(webhooks: webhooks),
-            TokenRoutes(tokens: tokens, audit: audit),
+            TokenRoutes(tokens: tokens, issued: issuedTokens, audit: audit),
+            SystemRoutes(system: system),
         ]
     }
 

@@ -92,12 +92,12 @@ public struct GatewayService: Sendable {
         // A file here is a leftover of a terminated process.
         directory.remove(Endpoints.fileName)
         let secrets = try GatewaySecrets(directory)
-        let revoked = RevokedTokenStore(path: directory.filePath("tokens.sqlite"), logger: logger)
+        let tokenStore = TokenStore(path: directory.filePath("tokens.sqlite"), logger: logger)
         let tokens = await AccessTokens(
             signingKey: secrets.signingKey,
             kid: secrets.signingKeyName,
             retired: try RetiredKeys.load(from: configuration.resolvedRetiredKeys),
-            revocations: TokenRevocations(revoked.load(), store: revoked)
+            revocations: TokenRevocations(tokenStore.load(), store: tokenStore)
         )
         let tokenOutcome = try await OperatorToken.ensure(in: directory, tokens: tokens)
         SigningKeyService.log(tokenOutcome, to: logger)
@@ -172,7 +172,7 @@ public struct GatewayService: Sendable {
                 behind: gate,
                 within: plan,
                 on: sockets,
-                revoked: revoked,
+                tokenStore: tokenStore,
                 ports: ports,
                 reload: reload,
                 beside: companion,
@@ -200,7 +200,7 @@ public struct GatewayService: Sendable {
         behind gate: WebhookGuard,
         within plan: DescriptorPlan,
         on sockets: InheritedSockets,
-        revoked: RevokedTokenStore,
+        tokenStore: TokenStore,
         ports: ListeningPorts,
         reload: (@Sendable () async throws -> GatewayConfiguration)?,
         beside companion: (any Service)?,
@@ -258,6 +258,7 @@ public struct GatewayService: Sendable {
             gate: connections,
             servers: servers,
             certificate: certificate,
+            issuedTokens: tokenStore,
             adminConnections: plan.admin,
             logger: logger
         )
@@ -313,7 +314,7 @@ public struct GatewayService: Sendable {
             .store("viewership") { [pipeline] answer in pipeline.history.probe(pipeline.viewership, answer) },
             .store("webhooks") { answer in webhooks.probe(answer) },
             .store("tokens") { [revocations = pipeline.tokens.revocations] answer in
-                revoked.probe({ revocations.all(with: $0) }, answer)
+                tokenStore.probe({ revocations.all(with: $0) }, answer)
             },
             .store("tickets") { [tickets = pipeline.tickets] answer in tickets.probe(answer) },
             .store("shows") { [shows = pipeline.showStore] answer in shows.probe(answer) },
@@ -368,6 +369,7 @@ public struct GatewayService: Sendable {
                 }
                 pipeline.apply(new, plan)
                 web.setStreamLimit(new.clientStreams)
+                web.system.use(new)
                 gate.setAllowsPrivateAddresses(new.allowsPrivateWebhooks)
                 webhooks.setAllowsPlainHTTP(new.allowsPlainWebhooks)
             }

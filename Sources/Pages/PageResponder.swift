@@ -38,7 +38,8 @@ public struct PageResponder<API: HTTPResponder<BasicRequestContext>>: HTTPRespon
 extension PageSite {
     /// Returns the allowed methods of an address, for `Allow`.
     static func methods(of path: String) -> String {
-        path == "/dashboard/session" ? "GET, HEAD, POST, DELETE" : "GET, HEAD"
+        if path == "/dashboard/session" { return "GET, HEAD, POST, DELETE" }
+        return path.hasPrefix("/dashboard/sessions/") ? "DELETE" : "GET, HEAD"
     }
 
     /// Whether an address belongs to the pages.

@@ -80,6 +80,7 @@ public struct PageSite: Sendable {
         let router = Router(context: PageContext.self)
         addFiles(to: router)
         addSessions(to: router)
+        addSessionList(to: router)
         addWatchStatus(to: router)
         return router
     }

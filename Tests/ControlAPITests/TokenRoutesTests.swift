@@ -329,4 +329,51 @@ struct TokenRoutesTests {
             #expect(outsider.refusal == "403/20106")
         }
     }
+
+    @Test("operators list the tokens that were made, the latest first, with who made them and whether they are revoked")
+    func listing() async throws {
+        try await ControlServer.run { (server) async throws in
+            func list(_ query: String = "") async throws -> IssuedTokenList {
+                try await server.ask("GET", "/v1/tokens\(query)").decode(IssuedTokenList.self)
+            }
+            #expect(try await list().tokens.isEmpty)
+            let claims = AccessClaims(
+                identity: "grace",
+                role: .operator,
+                expiresAt: Date().timeIntervalSince1970 + 60
+            )
+            let grace = ControlServer.Bearer.token(try await server.tokens.issue(claims))
+            var made: [TokenResource] = []
+            for body in [
+                #"{"identity":"lee","role":"operator"}"#, #"{"identity":"eye","role":"monitor","room":"show"}"#,
+                #"{"identity":"short","role":"monitor","expires_in":1}"#,
+            ] {
+                made.append(try await server.ask("POST", "/v1/tokens", body, as: grace).decode(TokenResource.self))
+            }
+            let answer = try await server.ask("GET", "/v1/tokens")
+            for token in made { #expect(!answer.text.contains(token.token)) }
+            let all = try answer.decode(IssuedTokenList.self).tokens.filter { $0.identity != "short" }
+            #expect(all.map(\.jti) == [made[1].jti, made[0].jti])
+            #expect(all.map(\.identity) == ["eye", "lee"] && all.map(\.room) == ["show", nil])
+            #expect(all.allSatisfy { $0.issuedBy == "grace" && !$0.revoked })
+            #expect(all.map(\.role) == ["monitor", "operator"] && all[1].expiresAt == made[0].expiresAt)
+            #expect(abs(all[0].issuedAt.seconds - Date().timeIntervalSince1970) < 10)
+
+            _ = try await server.ask("POST", Self.revoke, #"{"jti":"\#(made[0].jti)"}"#)
+            let revoked = try await list().tokens.filter(\.revoked)
+            #expect(revoked.map(\.jti) == [made[0].jti])
+            #expect(try await eventually { try await list().tokens.count == 2 }, "the short one expires")
+
+            let first = try await list("?page_size=1")
+            let next = try #require(first.meta.nextPageToken)
+            let rest = try await list("?page_size=1&page_token=\(next)")
+            #expect(first.tokens.map(\.identity) == ["eye"] && rest.tokens.map(\.identity) == ["lee"])
+            #expect(rest.meta.nextPageToken == nil)
+
+            let eye = ControlServer.Bearer.token(made[1].token)
+            #expect(try await server.ask("GET", "/v1/tokens", as: eye).refusal == "403/20106")
+            let odd = #"{"identity":"a","role":"monitor","room":"no room"}"#
+            #expect(try await server.ask("POST", "/v1/tokens", odd).refusal == "400/3073")
+        }
+    }
 }

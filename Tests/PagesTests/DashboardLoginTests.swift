@@ -1,4 +1,5 @@
 import FootlightTesting
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -100,6 +101,61 @@ struct DashboardLoginTests {
         #expect(try await fixture.ask(.get, "/v1/rooms", cookie: cookie).text == "nothing")
     }
 
+    @Test("an operator lists the sessions with who, since when and last used, and ends one, which is logged out")
+    func sessions() async throws {
+        let (clock, log) = (ManualClock(), LogCapture(level: .info))
+        let fixture = PageFixture(clock: clock, logger: log.logger)
+        let own = try #require(try await fixture.logIn("operator-token").cookie)
+        clock.advance(by: .seconds(60))
+        let other = try #require(try await fixture.logIn("monitor-token").cookie)
+        clock.advance(by: .seconds(30))
+        let answer = try await fixture.ask(.get, "/dashboard/sessions", cookie: own)
+        #expect(answer.status == 200 && answer.headers[.cacheControl] == "no-store")
+        let listed = try JSONValue(parsing: answer.text)["sessions"].elements
+        try #require(listed.count == 2)
+        #expect(listed.map { $0["identity"].string } == ["ada", "eve"])
+        #expect(listed.map { $0["may_command"].bool } == [true, false])
+        #expect(listed.map { $0["own"].bool } == [true, false])
+        func age(_ value: JSONValue) -> Double { Date().timeIntervalSince1970 - (value.double ?? 0) }
+        #expect(abs(age(listed[0]["started_at"]) - 90) < 10 && abs(age(listed[1]["started_at"]) - 30) < 10)
+        #expect(age(listed[0]["used_at"]) < 10)
+        // The ids are not the secrets of the cookies.
+        for cookie in [own, other] {
+            let secret = String(cookie.split(separator: "=")[1])
+            #expect(!answer.text.contains(secret))
+            let path = "/dashboard/sessions/\(secret)"
+            #expect(try await fixture.ask(.delete, path, headers: PageFixture.ours, cookie: own).status == 204)
+        }
+        #expect(try await fixture.ask(.get, "/dashboard/session", cookie: other).status == 200)
+
+        let path = "/dashboard/sessions/\(listed[1]["id"].string ?? "")"
+        for _ in 0..<2 {
+            #expect(try await fixture.ask(.delete, path, headers: PageFixture.ours, cookie: own).status == 204)
+        }
+        #expect(try await fixture.ask(.get, "/dashboard/session", cookie: other).status == 401)
+        #expect(try await fixture.ask(.get, "/v1/rooms", cookie: other).text == "nothing")
+        #expect(try await fixture.ask(.get, "/dashboard/session", cookie: own).status == 200)
+        #expect(log.lines.count { $0.message == "dashboard session ended" && $0.metadata["by"] == "ada" } == 1)
+    }
+
+    @Test("neither monitors nor pages of other origins list or end sessions")
+    func sessionRights() async throws {
+        let fixture = PageFixture()
+        let cookie = try #require(try await fixture.logIn("operator-token").cookie)
+        let monitor = try #require(try await fixture.logIn("monitor-token").cookie)
+        let (list, path) = ("/dashboard/sessions", "/dashboard/sessions/x")
+        #expect(try await fixture.ask(.get, list).status == 401)
+        #expect(try await fixture.ask(.delete, path, headers: PageFixture.ours).status == 401)
+        #expect(try await fixture.ask(.get, list, cookie: monitor).status == 403)
+        #expect(try await fixture.ask(.delete, path, headers: PageFixture.ours, cookie: monitor).status == 403)
+        let foreign = [PageFixture.secFetchSite: "same-site"]
+        #expect(try await fixture.ask(.get, list, headers: foreign, cookie: cookie).status == 401)
+        #expect(try await fixture.ask(.delete, path, cookie: cookie).status == 403)
+        let elsewhere = [PageFixture.page: "1", .origin: "http://gateway.example:9000"]
+        #expect(try await fixture.ask(.delete, path, headers: elsewhere, cookie: cookie).status == 403)
+        #expect(try await fixture.ask(.post, list, headers: PageFixture.ours, cookie: cookie).status == 405)
+    }
+
     @Test("refuses wrong tokens, and after several of them every login of the address")
     func wrongTokens() async throws {
         let clock = ManualClock()
@@ -139,7 +195,8 @@ struct DashboardLoginTests {
         let fixture = PageFixture()
         for (path, allowed) in [
             ("/dashboard", "GET, HEAD"), ("/watch/show", "GET, HEAD"), ("/site/x.js", "GET, HEAD"),
-            ("/dashboard/session", "GET, HEAD, POST, DELETE"),
+            ("/dashboard/session", "GET, HEAD, POST, DELETE"), ("/dashboard/sessions", "GET, HEAD"),
+            ("/dashboard/sessions/x", "DELETE"),
         ] {
             let answer = try await fixture.ask(.put, path, headers: PageFixture.ours)
             #expect(answer.status == 405 && answer.headers[.allow] == allowed, "\(path)")

@@ -3,9 +3,11 @@ import FootlightModel
 import Hummingbird
 import Stage
 
-/// Routes that issue and revoke access tokens.
+/// Routes that issue, list and revoke access tokens.
 struct TokenRoutes: FeatureRoutes {
     let tokens: AccessTokens
+    /// Lists the issued tokens; nil to list none.
+    let issued: (any IssuedTokenStoring)?
     let audit: AuditLog
 
     /// The time in seconds for which a revocation by id alone is kept; no issued token is valid for longer.
@@ -18,9 +20,11 @@ struct TokenRoutes: FeatureRoutes {
         api.command(.post, "tokens") { call in
             try call.claims.requireOperator()
             let claims = try Self.claims(of: try await call.decode(CreateTokenBody.self))
+            let token = try await tokens.issue(claims)
+            issued?.add(IssuedToken(claims, by: call.claims, at: Date().timeIntervalSince1970))
             var response = try APIResponse.json(
                 TokenResource(
-                    token: try await tokens.issue(claims),
+                    token: token,
                     jti: claims.tokenID ?? "",
                     identity: claims.identity,
                     role: .known(claims.role),
@@ -31,6 +35,17 @@ struct TokenRoutes: FeatureRoutes {
             )
             response.headers[.cacheControl] = "no-store"
             return response
+        }
+
+        api.read("tokens") { call in
+            try call.claims.requireOperator()
+            let page = try PageRequest(call.request)
+            let (entries, meta) = page.page(of: try await listed()) {
+                // The latest come first.
+                PageRequest.Cursor(at: -$0.issuedAt, sid: $0.id)
+            }
+            let resources = entries.map { IssuedTokenResource($0, isRevoked: tokens.revocations.contains($0.id)) }
+            return try APIResponse.json(IssuedTokenList(tokens: resources, meta: meta))
         }
 
         api.command(.post, "tokens/revoke") { call in
@@ -58,6 +73,18 @@ struct TokenRoutes: FeatureRoutes {
         }
     }
 
+    /// Returns the issued tokens that have not expired.
+    ///
+    /// - Throws: 53006 if the list cannot be read.
+    private func listed() async throws(StageError) -> [IssuedToken] {
+        guard let issued else { return [] }
+        do {
+            return try await issued.issued(after: Date().timeIntervalSince1970)
+        } catch {
+            throw .serverBusy(retryAfter: 5)
+        }
+    }
+
     /// Returns the claims of a new token.
     ///
     /// - Throws: 3073 naming the field, 3067 for an unknown mode.
@@ -66,6 +93,10 @@ struct TokenRoutes: FeatureRoutes {
         guard role != .mixer else { throw .invalidParameter("role", "must not be mixer") }
         guard NameRule.check(body.identity) == nil else {
             throw .invalidParameter("identity", "must have 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
+        }
+        // No room has another name, and the list of tokens holds only names.
+        if let room = body.room, NameRule.check(room) != nil {
+            throw .invalidParameter("room", "must be the unique name or the sid of a room")
         }
         var modes: [ParticipantMode] = []
         for name in body.modes ?? [] { modes.append(try ParticipantMode.named(name)) }
@@ -141,6 +172,35 @@ extension RevokedTokenResource {
             revokedAt: Timestamp(token.revokedAt),
             revokedBy: token.revokedBy,
             expiresAt: Timestamp(token.expiresAt)
+        )
+    }
+}
+
+extension IssuedToken {
+    fileprivate init(_ claims: AccessClaims, by maker: AccessClaims, at time: Double) {
+        self.init(
+            id: claims.tokenID ?? "",
+            identity: claims.identity,
+            role: claims.role.rawValue,
+            room: claims.room,
+            issuedAt: time,
+            issuedBy: maker.identity,
+            expiresAt: claims.expiresAt
+        )
+    }
+}
+
+extension IssuedTokenResource {
+    fileprivate init(_ token: IssuedToken, isRevoked: Bool) {
+        self.init(
+            jti: token.id,
+            identity: token.identity,
+            role: WireEnum(rawValue: token.role),
+            room: token.room,
+            issuedAt: Timestamp(token.issuedAt),
+            issuedBy: token.issuedBy,
+            expiresAt: Timestamp(token.expiresAt),
+            revoked: isRevoked
         )
     }
 }

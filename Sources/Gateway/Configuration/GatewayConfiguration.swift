@@ -99,6 +99,9 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var clientViewers = 1_000
     /// `limits.streams`: concurrent event streams of one client, without operators' and mixers'; 0 is no limit.
     public var clientStreams = 128
+    /// `limits.bandwidth_mbps`: the size of the link to viewers in Mb/s, for an estimate of how many it carries; nil if
+    /// unknown.
+    public var bandwidth: Int?
     /// `recordings.file_size`: MiB after which a recorded file ends at the next keyframe.
     public var recordingFileSize = 2_048
     /// `recordings.file_length`: seconds after which a recorded file ends at the next keyframe.

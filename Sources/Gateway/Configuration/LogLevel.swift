@@ -22,17 +22,20 @@ enum LogLevel {
         LoggingSystem.bootstrap { label in
             let handler: any LogHandler =
                 isJSON ? JSONLogHandler(label: label) : StreamLogHandler.standardError(label: label)
-            return SharedLevelHandler(handler)
+            return SharedLevelHandler(handler, label: label)
         }
     }
 }
 
-/// Passes the messages of the process's level to another handler; a level of a single logger is ignored.
+/// Passes the messages of the process's level to another handler, and keeps the latest in memory; a level of a single
+/// logger is ignored.
 private struct SharedLevelHandler: LogHandler {
     private var handler: any LogHandler
+    private let label: String
 
-    init(_ handler: any LogHandler) {
+    init(_ handler: any LogHandler, label: String) {
         self.handler = handler
+        self.label = label
         self.handler.logLevel = .trace
     }
 
@@ -58,5 +61,9 @@ private struct SharedLevelHandler: LogHandler {
 
     func log(event: LogEvent) {
         handler.log(event: event)
+        guard event.level >= .notice else { return }
+        var values = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { "\($0)" }
+        if let error = event.error { values["error"] = "\(error)" }
+        RecentEvents.shared.record(event.level, "\(event.message)", metadata: values, logger: label)
     }
 }

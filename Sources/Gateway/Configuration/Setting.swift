@@ -22,7 +22,8 @@ struct Setting: Sendable {
     /// The settings that a running gateway takes over when its configuration is reloaded.
     private static let reloadable: Set = [
         "tls.certificate", "tls.key", "log.level", "limits.requests", "limits.connections", "limits.players",
-        "limits.waiting", "limits.sessions", "limits.streams", "limits.viewers", "viewership.proxies",
+        "limits.waiting", "limits.sessions", "limits.streams", "limits.viewers", "limits.bandwidth_mbps",
+        "viewership.proxies",
         "viewership.region_header", "viewership.proxies_cache", "webhooks.allow_private", "webhooks.allow_http",
     ]
 
@@ -301,6 +302,13 @@ struct Setting: Sendable {
             \.clientViewers,
             count,
             "Viewers of one client without a token that are counted, further ones play uncounted; 0 is no limit."
+        ),
+        .number(
+            "limits.bandwidth_mbps",
+            \.bandwidth,
+            1...1_000_000,
+            unset: "none",
+            "Mb/s of the link to viewers, for an estimate of how many more it carries; nobody is refused for it."
         ),
         .number(
             "recordings.file_size",

@@ -76,6 +76,13 @@ struct CertificateCheck {
         return .ok(subject, "It is valid until \(end).")
     }
 
+    /// Returns the host names of the first certificate of a chain in PEM form; none if it cannot be parsed.
+    static func names(ofChain chain: Data) -> [String] {
+        let documents = try? PEMDocument.parseMultiple(pemString: String(decoding: chain, as: UTF8.self))
+        guard let leaf = documents?.first.flatMap({ try? Certificate(pemDocument: $0) }) else { return [] }
+        return names(of: leaf)
+    }
+
     private static func names(of leaf: Certificate) -> [String] {
         guard let names = try? leaf.extensions.subjectAlternativeNames else { return [] }
         return names.compactMap { name in

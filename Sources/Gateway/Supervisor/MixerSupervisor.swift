@@ -47,6 +47,8 @@ final class MixerSupervisor: Service {
     private let reports = Mutex<[String: UInt64]>([:])
     /// The rooms whose mixer fails repeatedly, sorted.
     private let failing = Mutex<[String]>([])
+    /// The ids of the running processes by room.
+    private let identifiers = Mutex<[String: Int32]>([:])
 
     /// - Parameters:
     ///   - isInProgress: Returns whether a room of this name is in progress.
@@ -112,6 +114,9 @@ final class MixerSupervisor: Service {
     /// The rooms whose mixer fails repeatedly, sorted.
     var failingRooms: [String] { failing.withLock { $0 } }
 
+    /// The ids of the running processes by room.
+    var processes: [String: Int32] { identifiers.withLock { $0 } }
+
     /// The number of restarts by room.
     var restartCounts: [String: UInt64] { restarts.withLock { $0 } }
 
@@ -175,6 +180,7 @@ final class MixerSupervisor: Service {
                 ]
             )
             room.process = nil
+            _ = identifiers.withLock { $0.removeValue(forKey: name) }
             onExit(name)
             var penalties: [HostQuarantine.Penalty] = []
             if status != 0 {
@@ -277,6 +283,7 @@ final class MixerSupervisor: Service {
                     continuation.yield(.exited(room: name, status: status, wasSignalled: wasSignalled))
                 }
                 room.process = process
+                identifiers.withLock { $0[name] = process.identifier }
                 logger.info(
                     "mixer started",
                     metadata: ["room": "\(name)", "epoch": "\(epoch)", "pid": "\(process.identifier)"]

@@ -31,6 +31,8 @@ struct GatewayWeb: Sendable {
     private let pages: PageSite
     /// The routes of the control API.
     let routes: ControlRoutes
+    /// How the gateway and its machine are doing.
+    let system: SystemReporter
 
     /// The most bytes of a request's header, of which tokens are the longest part.
     private static let headerLimit = 16 * 1024
@@ -50,6 +52,7 @@ struct GatewayWeb: Sendable {
         gate: ConnectionGate = ConnectionGate(limit: .max, viewers: .max),
         servers: [RTMPServer] = [],
         certificate: ServerCertificate? = nil,
+        issuedTokens: (any IssuedTokenStoring)? = nil,
         adminConnections: Int = 256,
         logger: Logger
     ) {
@@ -84,6 +87,13 @@ struct GatewayWeb: Sendable {
             snapshots: snapshots,
             degradation: pipeline.degradation
         )
+        system = SystemReporter(
+            pipeline: pipeline,
+            webhooks: webhooks,
+            health: health,
+            certificate: certificate,
+            configuration: configuration
+        )
         let roomStore = pipeline.roomStore
         let assetFetches = AssetFetchService(
             allowsPrivateAddresses: configuration.allowsPrivateAssets,
@@ -110,6 +120,8 @@ struct GatewayWeb: Sendable {
             assets: pipeline.assets,
             fetch: assetFetches.fetch,
             webhooks: webhooks,
+            issuedTokens: issuedTokens,
+            system: system,
             addresses: {
                 let current = ports.current
                 return PlaybackAddresses(

@@ -33,6 +33,9 @@ final class ServerCertificate: Sendable {
     /// The time at which the certificate expires.
     var expiry: Date { state.withLock(\.contexts.expiry) }
 
+    /// The host names that the certificate is for.
+    var names: [String] { CertificateCheck.names(ofChain: state.withLock(\.files.chain)) }
+
     /// Takes other files, which the next `reload()` loads.
     func use(_ paths: CertificatePaths) {
         state.withLock { $0.paths = paths }

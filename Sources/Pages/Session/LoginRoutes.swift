@@ -27,9 +27,7 @@ extension PageSite {
 
     func addSessions(to router: Router<PageContext>) {
         router.get("dashboard/session") { request, _ in
-            guard let token = token(of: request), let user = await verify(token) else {
-                return PageResponse.text(.unauthorized)
-            }
+            guard let user = await user(of: request) else { return PageResponse.text(.unauthorized) }
             return try answer(user)
         }
 

@@ -5,7 +5,10 @@ import Synchronization
 ///
 /// Sessions are kept in memory only. A restart logs out all browsers, and an ended session cannot be resumed.
 struct SessionStore: Sendable {
-    private struct Entry: Sendable {
+    /// A session, without its secret.
+    struct Entry: Sendable {
+        /// Names the session to operators; of no use as its secret.
+        let id: String
         let token: String
         let openedAt: MonotonicTime
         var usedAt: MonotonicTime
@@ -18,11 +21,20 @@ struct SessionStore: Sendable {
     /// The maximum number of sessions; the least recently used one is evicted.
     static let capacity = 256
     private static let secretBytes = 32
+    private static let idBytes = 12
 
     private var entries: [String: Entry] = [:]
 
     /// The number of stored sessions, including expired ones.
     var count: Int { entries.count }
+
+    /// Returns the sessions that have not expired, the oldest first.
+    func present(now: MonotonicTime) -> [Entry] {
+        entries.values.filter { !Self.isOver($0, now: now) }.sorted { ($0.openedAt, $0.id) < ($1.openedAt, $1.id) }
+    }
+
+    /// Returns the id of a session; nil if there is none.
+    func id(of secret: String) -> String? { entries[secret]?.id }
 
     /// Opens a session.
     ///
@@ -32,8 +44,8 @@ struct SessionStore: Sendable {
         if entries.count >= Self.capacity, let oldest = entries.min(by: { $0.value.usedAt < $1.value.usedAt }) {
             entries[oldest.key] = nil
         }
-        let secret = Self.makeSecret()
-        entries[secret] = Entry(token: token, openedAt: now, usedAt: now)
+        let secret = Self.makeText(bytes: Self.secretBytes)
+        entries[secret] = Entry(id: Self.makeText(bytes: Self.idBytes), token: token, openedAt: now, usedAt: now)
         return secret
     }
 
@@ -54,15 +66,23 @@ struct SessionStore: Sendable {
         entries[secret] = nil
     }
 
+    /// Ends the session with an id; returns whether there was one.
+    mutating func close(id: String) -> Bool {
+        guard let secret = entries.first(where: { $0.value.id == id })?.key else { return false }
+        entries[secret] = nil
+        return true
+    }
+
     private static func isOver(_ entry: Entry, now: MonotonicTime) -> Bool {
         now.seconds(since: entry.usedAt) > idleLimit || now.seconds(since: entry.openedAt) > ageLimit
     }
 
-    private static func makeSecret() -> String {
+    /// Returns random text in base64url.
+    private static func makeText(bytes: Int) -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         // The system's generator is cryptographically secure; each character carries six bits.
         var generator = SystemRandomNumberGenerator()
-        let length = (secretBytes * 8 + 5) / 6
+        let length = (bytes * 8 + 5) / 6
         return String((0..<length).map { _ in alphabet[Int.random(in: alphabet.indices, using: &generator)] })
     }
 }

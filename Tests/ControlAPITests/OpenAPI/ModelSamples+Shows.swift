@@ -139,8 +139,20 @@ extension ModelSamples {
         expiresAt: Timestamp(0)
     )
 
+    static let issuedTokenResource = IssuedTokenResource(
+        jti: "x",
+        identity: "x",
+        role: "operator",
+        room: "x",
+        issuedAt: Timestamp(0),
+        issuedBy: "x",
+        expiresAt: Timestamp(0),
+        revoked: false
+    )
+
     static let shows: [Sample] = [
-        Sample(createTokenBody), Sample(tokenResource),
+        Sample(createTokenBody), Sample(tokenResource), Sample(issuedTokenResource),
+        Sample(IssuedTokenList(tokens: [issuedTokenResource], meta: pageResource)),
         Sample(findingResource), Sample(hostDiagnosisResource), Sample(programDiagnosisResource),
         Sample(RoomDiagnosisResource(program: programDiagnosisResource, hosts: [hostDiagnosisResource])),
         Sample(showScheduleResource), Sample(showOutputResource), Sample(showRoomResource), Sample(seatResource),

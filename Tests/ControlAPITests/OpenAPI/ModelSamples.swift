@@ -19,7 +19,7 @@ enum ModelSamples {
     }
 
     static let all: [Sample] =
-        shows + [
+        shows + system + [
             Sample(absenceResource),
             Sample(accessBody),
             Sample(accessResource),

@@ -41,6 +41,10 @@ final class ControlServer: Sendable {
     let logs = RecordingLogs()
     /// Queues deliveries but may not connect anywhere.
     let webhooks: WebhookDispatcher
+    /// Reports the same state each time.
+    let system = StubSystem()
+    /// Lists the tokens that operators make.
+    let tokenStore: TokenStore
     private let folder: TemporaryFolder
     let readiness = Mutex(Readiness())
     private let port = Mutex(0)
@@ -75,6 +79,7 @@ final class ControlServer: Sendable {
             group: MultiThreadedEventLoopGroup.singleton,
             logger: Self.silent
         )
+        tokenStore = TokenStore(path: folder.file("tokens.sqlite"), logger: Self.silent)
         directory = RoomDirectory(settings: settings, clock: clock, pepper: [1, 2, 3]) { [viewership] room in
             viewership.report(room: room)
         }
@@ -151,6 +156,8 @@ final class ControlServer: Sendable {
                 return ByteBuffer(string: url)
             },
             webhooks: webhooks,
+            issuedTokens: tokenStore,
+            system: system,
             addresses: { [self] in
                 PlaybackAddresses(host: "127.0.0.1", httpPort: port.withLock { $0 }, rtmpPort: 1935)
             },

@@ -19,17 +19,18 @@ export function onLoggedOut(handler) {
 /**
  * Asks the API.
  *
+ * @param seconds The longest time to wait for an answer.
  * @returns What it answers; null for an answer without a body.
  * @throws APIError, or TypeError and TimeoutError when no answer comes.
  */
-export async function ask(method, path, body) {
+export async function ask(method, path, body, seconds = 10) {
   const response = await fetch(path, {
     method,
     // The header that no other site's page can send; the gateway takes commands by the cookie only with it.
     headers: { 'X-Footlight-Page': '1', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
     body: body === undefined ? undefined : JSON.stringify(body),
     credentials: 'same-origin',
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(seconds * 1000),
   });
   const answer = response.headers.get('Content-Type')?.includes('json') ? await response.json() : null;
   if (response.status === 401 && path !== '/dashboard/session') whenLoggedOut();

@@ -1,12 +1,14 @@
 // The dashboard: who is logged in, and which view is shown.
 
 import { h, setText, show } from '../shared/element.js';
+import { accessView } from './access-view.js';
 import { ask, onLoggedOut } from './api.js';
 import { loginView } from './login-view.js';
 import { newShowView } from './new-show-view.js';
 import { overviewView } from './overview-view.js';
 import { roomView } from './room-view.js';
 import { showView } from './show-view.js';
+import { systemView } from './system-view.js';
 import { applyTheme, themeSwitch } from './theme-switch.js';
 
 const find = (id) => document.getElementById(id);
@@ -34,6 +36,10 @@ function route() {
   if (!user) return;
   const [, kind, name, tab, ...chosen] = location.hash.split('/');
   const options = { mayCommand: user.may_command, onHealth: showHealth };
+  for (const place of ['access', 'system']) {
+    if (kind === place) find(`to-${place}`).setAttribute('aria-current', 'page');
+    else find(`to-${place}`).removeAttribute('aria-current');
+  }
   if (kind === 'show' && name) {
     const show = decodeURIComponent(name);
     if (view?.show === show) {
@@ -45,6 +51,10 @@ function route() {
   }
   if (kind === 'new' && user.may_command) {
     present(newShowView(), 'New show · Footlight');
+  } else if (kind === 'access' && user.may_command) {
+    present(accessView(options), 'Access · Footlight');
+  } else if (kind === 'system') {
+    present(systemView(options), 'System · Footlight');
   } else if (kind === 'room' && name) {
     const room = decodeURIComponent(name);
     present(roomView(room, options), `${room} · Footlight`);
@@ -57,6 +67,7 @@ function route() {
 function enter(next) {
   user = next;
   show(find('top'), true);
+  show(find('to-access'), user.may_command);
   setText(find('who'), user.may_command ? user.identity : `${user.identity}, read-only`);
   find('warnings').replaceChildren(...user.warnings.map((text) => h('p', { class: 'notice' }, text)));
   show(find('warnings'), user.warnings.length > 0);

@@ -5,20 +5,23 @@ public import Logging
 public import Stage
 import Synchronization
 
-/// Stores the list of revoked access tokens in its own SQLite file.
+/// Stores the lists of revoked and of issued access tokens in an SQLite file of their own.
 ///
-/// Every save replaces the whole list, synced, on the store's own queue. A damaged file is quarantined and a new one
-/// written from the list that the gateway has in memory.
-public final class RevokedTokenStore: RevokedTokenStoring {
+/// Every save of the revoked tokens replaces their whole list, synced, on the store's own queue. A damaged file is
+/// quarantined, and a new one written from the list that the gateway has in memory; the issued tokens, which need not be
+/// listed to be valid, are in the quarantined file only.
+public final class TokenStore: RevokedTokenStoring {
     private static let lockTimeout = 0.5
 
     private let path: String
     private let logger: Logger
-    private let connection: StoreConnection<RevokedTokenDatabase>
+    private let connection: StoreConnection<TokenDatabase>
     /// Serializes all access to the file.
     private let queue = DispatchQueue(label: "footlight.tokens", qos: .utility)
     /// Whether the file may hold entries that could not be read yet; they are read before the list is replaced.
     private let isUnread = Atomic(false)
+    /// Issued tokens that are not on disk yet.
+    private let unwritten = Mutex<[IssuedToken]>([])
 
     /// Creates a store; `load()` or the first change opens the file.
     public init(path: String, logger: Logger) {
@@ -76,6 +79,9 @@ public final class RevokedTokenStore: RevokedTokenStoring {
                 if isUnread.load(ordering: .relaxed) {
                     try replace(with: tokens)
                     logger.notice("revoked tokens were read after an earlier failure", metadata: ["file": "\(path)"])
+                } else if connection.needsFullWrite {
+                    // The issued tokens were the first to find the file unusable.
+                    try replace(with: tokens)
                 } else {
                     try connection.probe()
                 }
@@ -97,71 +103,69 @@ public final class RevokedTokenStore: RevokedTokenStoring {
             }
             try database.replace(with: tokens(found))
         }
+        connection.fullWriteCompleted()
     }
 }
 
-/// The list of revoked tokens in SQLite.
-private struct RevokedTokenDatabase: StoreSchema {
-    static let label = "tokens"
-    static let content = "revoked tokens"
-    static let quarantineWord = "damaged"
-    static let adviceOnDamage: String? = "rotate the signing key if any token was leaked"
+// MARK: Issued tokens
 
-    let store: StoreDatabase
+extension TokenStore: IssuedTokenStoring {
+    /// The most issued tokens; beyond it those leave the list that expire first.
+    public static let issuedCapacity = 10_000
 
-    /// Replaces the whole list in one transaction.
-    func replace(with tokens: [RevokedToken]) throws(StoreFault) {
-        try store.write { database in
-            try database.execute(sql: "DELETE FROM revoked_token")
-            let insert = try database.makeStatement(
-                sql: """
-                    INSERT INTO revoked_token (id, identity, role, revoked_at, revoked_by, expires_at)
-                    VALUES (?, ?, ?, ?, ?, ?)
-                    """
-            )
-            for token in tokens {
-                try insert.execute(
-                    arguments: [
-                        token.id, token.identity, token.role, token.revokedAt, token.revokedBy, token.expiresAt,
-                    ]
-                )
+    /// Adds a token to the list; returns at once.
+    ///
+    /// Several tokens that are made while the disk is busy are written together.
+    public func add(_ token: IssuedToken) {
+        let isFirst = unwritten.withLock { tokens in
+            // No more than the list holds wait for a disk that does not answer.
+            if tokens.count >= Self.issuedCapacity { tokens.removeFirst() }
+            tokens.append(token)
+            return tokens.count == 1
+        }
+        guard isFirst else { return }
+        queue.async { [self] in
+            do throws(StoreFault) {
+                try writeIssued()
+            } catch {
+                logger.error("issued tokens cannot be listed yet", metadata: ["reason": "\(error.reason)"])
             }
         }
     }
 
-    func load() throws(StoreFault) -> [RevokedToken] {
-        try store.read { database in
-            let sql = "SELECT id, identity, role, revoked_at, revoked_by, expires_at FROM revoked_token"
-            return try Row.fetchAll(database, sql: sql).map { row in
-                try RevokedToken(
-                    id: row.decode(forColumn: "id"),
-                    identity: row.decode(forColumn: "identity"),
-                    role: row.decode(forColumn: "role"),
-                    revokedAt: row.decode(forColumn: "revoked_at"),
-                    revokedBy: row.decode(forColumn: "revoked_by"),
-                    expiresAt: row.decode(forColumn: "expires_at")
-                )
+    /// Returns the tokens that expire after a time, in seconds since 1970, the latest made first.
+    public func issued(after time: Double) async throws -> [IssuedToken] {
+        try await withCheckedThrowingContinuation { (done: CheckedContinuation<[IssuedToken], any Error>) in
+            queue.async { [self] in
+                do throws(StoreFault) {
+                    try writeIssued()
+                    done.resume(
+                        returning: try connection.perform { (database) throws(StoreFault) in
+                            try database.issued(after: time)
+                        }
+                    )
+                } catch {
+                    logger.error("issued tokens cannot be read", metadata: ["reason": "\(error.reason)"])
+                    done.resume(throwing: error)
+                }
             }
         }
     }
 
-    /// The schema, with one migration per version.
-    static var migrations: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1 revoked tokens") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE revoked_token (
-                        id TEXT PRIMARY KEY NOT NULL,
-                        identity TEXT,
-                        role TEXT,
-                        revoked_at REAL NOT NULL,
-                        revoked_by TEXT NOT NULL,
-                        expires_at REAL NOT NULL
-                    );
-                    """
-            )
+    /// Writes, on the store's queue, the tokens that are not on disk yet; they stay in memory when that fails.
+    private func writeIssued() throws(StoreFault) {
+        let tokens = unwritten.withLock { tokens in
+            defer { tokens = [] }
+            return tokens
         }
-        return migrator
+        guard !tokens.isEmpty else { return }
+        do {
+            try connection.perform { (database) throws(StoreFault) in
+                try database.add(tokens, capacity: Self.issuedCapacity, now: Date().timeIntervalSince1970)
+            }
+        } catch {
+            unwritten.withLock { later in later = Array((tokens + later).suffix(Self.issuedCapacity)) }
+            throw error
+        }
     }
 }

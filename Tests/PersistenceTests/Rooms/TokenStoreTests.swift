@@ -1,21 +1,23 @@
 import FootlightTesting
 import Foundation
+import GRDB
 import Logging
-import Persistence
 import Stage
 import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Revoked token store", .enabled(if: TestRun.isFull))
-struct RevokedTokenStoreTests {
+@testable import Persistence
+
+@Suite("Token store", .enabled(if: TestRun.isFull))
+struct TokenStoreTests {
     private static let tokens = [
         RevokedToken(id: "one", identity: "ann", role: "operator", revokedAt: 1.5, revokedBy: "grace", expiresAt: 9.25),
         RevokedToken(id: "sha256-x", revokedAt: 2, revokedBy: "ada", expiresAt: 10),
     ]
 
-    private func store(_ folder: TemporaryFolder) -> RevokedTokenStore {
-        RevokedTokenStore(
+    private func store(_ folder: TemporaryFolder) -> TokenStore {
+        TokenStore(
             path: folder.file("tokens.sqlite"),
             logger: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }
         )
@@ -100,5 +102,78 @@ struct RevokedTokenStoreTests {
         }
         #expect(Set(found.withLock { $0 }) == Set(Self.tokens))
         #expect(Set(store(folder).load()) == Set(Self.tokens + [newer]))
+    }
+
+    // MARK: Issued tokens
+
+    private static func issued(_ id: String, at time: Double = 1, expires: Double = 4e9) -> IssuedToken {
+        IssuedToken(
+            id: id,
+            identity: "ann",
+            role: "participant",
+            room: "show",
+            issuedAt: time,
+            issuedBy: "grace",
+            expiresAt: expires
+        )
+    }
+
+    @Test("lists issued tokens after a restart, the latest first, until they expire")
+    func issued() async throws {
+        let folder = try TemporaryFolder("tokens")
+        let first = store(folder)
+        var machine = Self.issued("machine", at: 3)
+        machine.room = nil
+        for token in [Self.issued("one"), Self.issued("soon", at: 2, expires: 3e9), machine] { first.add(token) }
+        let listed = try await first.issued(after: 0)
+        #expect(listed.map(\.id) == ["machine", "soon", "one"] && listed[0] == machine)
+        let second = store(folder)
+        #expect(try await second.issued(after: 0) == listed)
+        #expect(try await second.issued(after: 3e9).map(\.id) == ["machine", "one"])
+        try await second.save { _ in Self.tokens }
+        #expect(try await store(folder).issued(after: 0) == listed && Set(store(folder).load()) == Set(Self.tokens))
+    }
+
+    @Test("beyond the capacity those leave the list that expire first, and expired ones before them")
+    func capacity() throws {
+        let folder = try TemporaryFolder("tokens")
+        let database = try TokenDatabase(path: folder.file("tokens.sqlite"), lockTimeout: 0.5)
+        let tokens = (0..<6).map { Self.issued("t\($0)", at: Double($0), expires: 100 + Double($0 % 3)) }
+        try database.add(tokens, capacity: 4, now: 0)
+        #expect(try database.issued(after: 0).map(\.id) == ["t5", "t4", "t2", "t1"])
+        try database.add([Self.issued("new", at: 9, expires: 200)], capacity: 4, now: 101)
+        #expect(try database.issued(after: 0).map(\.id) == ["new", "t5", "t2"])
+    }
+
+    @Test("a damaged file that an issued token meets costs no revocation")
+    func damagedWhileIssuing() async throws {
+        let folder = try TemporaryFolder("tokens")
+        let first = store(folder)
+        try await first.save { _ in Self.tokens }
+        first.add(Self.issued("one"))
+        _ = try await first.issued(after: 0)
+        try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: folder.file("tokens.sqlite")))
+        first.add(Self.issued("two"))
+        #expect(try await first.issued(after: 0).map(\.id) == ["two"])
+        await withCheckedContinuation { done in first.probe({ _ in Self.tokens }) { _ in done.resume() } }
+        #expect(Set(store(folder).load()) == Set(Self.tokens))
+        #expect(try await store(folder).issued(after: 0).map(\.id) == ["two"])
+    }
+
+    @Test("a file of before the list of issued tokens keeps its revocations")
+    func migration() async throws {
+        let folder = try TemporaryFolder("tokens")
+        let queue = try DatabaseQueue(path: folder.file("tokens.sqlite"))
+        try TokenDatabase.migrations.migrate(queue, upTo: "1 revoked tokens")
+        try await queue.write { database in
+            try database.execute(
+                sql: "INSERT INTO revoked_token VALUES ('one', 'ann', 'operator', 1.5, 'grace', 9.25)"
+            )
+        }
+        try queue.close()
+        let store = store(folder)
+        #expect(store.load() == [Self.tokens[0]])
+        store.add(Self.issued("new"))
+        #expect(try await store.issued(after: 0).map(\.id) == ["new"])
     }
 }

@@ -1,0 +1,64 @@
+import Foundation
+
+/// How many viewers the network link carries, estimated from what they receive at present.
+struct LinkEstimate: Equatable {
+    /// The link that the sentence assumes if the operator names none, in Mb/s.
+    private static let usualLink = 1000
+
+    /// Megabits per second to all viewers.
+    let rate: Double
+    let viewers: Int
+    /// The size of the link in Mb/s; nil if the operator names none.
+    let link: Int?
+
+    /// - Parameter bytesPerSecond: What is sent to all viewers together.
+    init(bytesPerSecond: Double, viewers: Int, link: Int?) {
+        rate = bytesPerSecond * 8 / 1e6
+        self.viewers = viewers
+        self.link = link
+    }
+
+    /// Megabits per second to each viewer; nil while nobody receives anything.
+    private var each: Double? { viewers > 0 && rate >= 0.01 ? rate / Double(viewers) : nil }
+
+    /// The used part of the link, from 0 on; nil if its size is unknown.
+    var use: Double? { link.map { rate / Double($0) } }
+
+    /// How many more viewers the link carries; nil if its size is unknown, or while nobody receives anything.
+    var moreViewers: Int? {
+        guard let link, let each else { return nil }
+        return Self.rounded((Double(link) - rate) / each)
+    }
+
+    /// The estimate in a sentence.
+    var sentence: String {
+        guard viewers > 0 else { return "No viewers at present" }
+        let who = viewers == 1 ? "1 viewer" : "\(viewers) viewers"
+        guard let each else { return "\(Self.text(rate)) to \(who)" }
+        let begin = "\(Self.text(rate)) to \(who)"
+        if let link, let more = moreViewers {
+            return
+                "\(begin), \(Self.text(each)) each: the link of \(Self.text(Double(link))) carries about \(more) more"
+        }
+        let all = Self.rounded(Double(Self.usualLink) / each)
+        return "\(begin): at \(Self.text(each)) each, \(Self.text(Double(Self.usualLink))) carries about \(all) viewers"
+    }
+
+    /// Rounds down to two digits, because it is an estimate.
+    private static func rounded(_ number: Double) -> Int {
+        guard number >= 1 else { return 0 }
+        let step = pow(10, max(0, number.rounded(.down).exponentOfTen - 1))
+        return Int((number / step).rounded(.down) * step)
+    }
+
+    private static func text(_ megabits: Double) -> String {
+        megabits >= 1000
+            ? "\((megabits / 100).rounded() / 10) Gb/s".replacingOccurrences(of: ".0 ", with: " ")
+            : "\((megabits * 10).rounded() / 10) Mb/s"
+    }
+}
+
+extension Double {
+    /// The power of ten of the first digit of a number from 1 on.
+    fileprivate var exponentOfTen: Double { self >= 1 ? log10(self).rounded(.down) : 0 }
+}

@@ -1,0 +1,45 @@
+// The sessions of this dashboard: who is logged in, since when, and a button that ends one.
+
+import { h, keyed, setText } from '../shared/element.js';
+import { ask } from './api.js';
+import { poll } from './poll.js';
+import { distance } from './time-distance.js';
+import { perform } from './toast.js';
+
+/** A panel for operators. */
+export function loginsPanel({ onHealth }) {
+  const list = h('ul', { class: 'outputs' });
+  const element = h('section', { class: 'card', 'aria-labelledby': 'logins-title' },
+    h('div', { class: 'card-head' }, h('h2', { id: 'logins-title' }, 'Logged in to this dashboard')), list,
+    h('p', { class: 'soft hint' }, 'A login ends by itself after 12 hours without use, and after a week.'));
+
+  async function load() {
+    const { sessions } = await ask('GET', '/dashboard/sessions');
+    keyed(list, sessions, ({ id }) => id, loginRow, (row, one) => row.update(one));
+  }
+
+  function loginRow({ id, identity, own }) {
+    const state = h('span', { class: 'badge' });
+    const when = h('p', { class: 'soft' });
+    const end = h('button', { class: 'button small', type: 'button', 'aria-label': `End the login of ${identity}`, on: {
+      click: () => {
+        if (!confirm(`Log this ${identity} out?`)) return;
+        perform(end, async () => {
+          await ask('DELETE', `/dashboard/sessions/${encodeURIComponent(id)}`);
+          await load();
+        }, 'Logged out');
+      },
+    } }, 'End');
+    const row = h('li', { class: 'output' },
+      h('div', { class: 'host-head' }, h('span', { class: 'name' }, identity), state, h('span', { class: 'spacer' }),
+        own ? null : end), when);
+    row.update = (one) => {
+      state.className = `badge ${own ? 'good' : ''}`;
+      setText(state, own ? 'you, here' : one.may_command ? 'operator' : 'read-only');
+      setText(when, `for ${distance(one.started_at * 1000)} · last used ${distance(one.used_at * 1000)} ago`);
+    };
+    return row;
+  }
+
+  return { element, close: poll(5, load, onHealth) };
+}

@@ -1,0 +1,125 @@
+// How the gateway and its machine are doing, in words: what needs attention first, then the rest, then the log.
+
+import { h, icon, keyed, setText, show } from '../shared/element.js';
+import { clock } from '../shared/format.js';
+import { ask } from './api.js';
+import { poll } from './poll.js';
+import { distance } from './time-distance.js';
+import { perform } from './toast.js';
+
+const tones = { problem: ['bad', 'problem'], warning: ['warn', 'warning'], ok: ['good', 'fine'] };
+
+/** The view; `onHealth` is called with whether the gateway responds. */
+export function systemView({ mayCommand, onHealth }) {
+  const state = h('span', { class: 'badge' });
+  const version = h('span', { class: 'soft' });
+  const alerts = findingsList();
+  const none = h('p', { class: 'soft' }, 'Nothing needs attention.');
+  const rest = findingsList();
+  const log = mayCommand ? logPanel() : null;
+  const download = h('button', { class: 'button', type: 'button', on: {
+    click: () => perform(download, saveDiagnostics),
+  } }, icon('download'), 'Diagnostics');
+  const element = h('div', { class: 'administration' },
+    h('div', { class: 'room-head' },
+      h('a', { class: 'button plain', href: '#/', 'aria-label': 'All shows' }, icon('back')),
+      h('h1', {}, 'System'), state, version, h('span', { class: 'spacer' }), mayCommand ? download : null),
+    h('section', { class: 'card', 'aria-labelledby': 'alerts-title' },
+      h('div', { class: 'card-head' }, h('h2', { id: 'alerts-title' }, 'Needs attention')),
+      h('div', { role: 'status' }, none, alerts.element)),
+    h('section', { class: 'card', 'aria-labelledby': 'state-title' },
+      h('div', { class: 'card-head' }, h('h2', { id: 'state-title' }, 'State')), rest.element),
+    log?.element);
+  const stop = poll(5, async () => {
+    const system = await ask('GET', '/v1/system');
+    state.className = `badge ${system.ready ? 'good' : 'bad'}`;
+    setText(state, system.ready ? 'ready' : 'refuses new work');
+    setText(version, `Footlight ${system.version}, running for ${distance(Date.parse(system.started_at))}`);
+    const serious = system.findings.filter(({ level }) => level !== 'ok');
+    show(none, serious.length === 0);
+    alerts.update(serious);
+    rest.update(system.findings.filter(({ level }) => level === 'ok'));
+  }, onHealth);
+  return {
+    element,
+    close() {
+      stop();
+      log?.close();
+    },
+  };
+}
+
+/** A list of findings, the one of a subject in the same row each time. */
+function findingsList() {
+  const list = h('ul', { class: 'state' });
+  return {
+    element: list,
+    update(findings) {
+      const seen = new Map();
+      const named = findings.map((finding) => {
+        const place = (seen.get(finding.subject) ?? 0) + 1;
+        seen.set(finding.subject, place);
+        return { ...finding, key: `${finding.subject} ${place}` };
+      });
+      keyed(list, named, ({ key }) => key, findingRow, (row, finding) => row.update(finding));
+    },
+  };
+}
+
+function findingRow() {
+  const badge = h('span', { class: 'badge' });
+  const message = h('span', {});
+  const advice = h('p', { class: 'soft' });
+  const row = h('li', {}, badge, h('div', {}, message, advice));
+  row.update = (finding) => {
+    const [tone, word] = tones[finding.level] ?? tones.ok;
+    badge.className = `badge ${tone}`;
+    setText(badge, word);
+    setText(message, finding.level === 'ok' ? finding.message.replace(/: fine$/, '') : finding.message);
+    setText(advice, finding.advice);
+    show(advice, finding.advice !== '');
+  };
+  return row;
+}
+
+/** The latest messages of the log, by severity and room. */
+function logPanel() {
+  const level = h('select', { class: 'pick', name: 'level' },
+    ...[['notice', 'Notices and worse'], ['warning', 'Warnings and worse'], ['error', 'Errors']]
+      .map(([value, text]) => h('option', { value }, text)));
+  const room = h('input', { class: 'field', name: 'room', autocomplete: 'off', spellcheck: 'false' });
+  const list = h('ul', { class: 'log' });
+  const empty = h('p', { class: 'soft', hidden: true }, 'No message fits.');
+  const element = h('section', { class: 'card', 'aria-labelledby': 'log-title' },
+    h('div', { class: 'card-head' }, h('h2', { id: 'log-title' }, 'Log')),
+    h('div', { class: 'choices' },
+      h('label', { class: 'choice' }, h('span', { class: 'soft' }, 'Severity'), level),
+      h('label', { class: 'choice' }, h('span', { class: 'soft' }, 'Room'), room)),
+    empty, list);
+
+  async function load() {
+    const query = new URLSearchParams({ level: level.value });
+    if (room.value) query.set('room', room.value);
+    const { events } = await ask('GET', `/v1/system/events?${query}`);
+    const latest = events.slice(0, 100);
+    show(empty, latest.length === 0);
+    keyed(list, latest, (event) => JSON.stringify(event), eventRow, () => undefined);
+  }
+  for (const field of [level, room]) field.addEventListener('change', () => load().catch(() => undefined));
+  return { element, close: poll(5, load) };
+}
+
+function eventRow({ at, level, message, metadata }) {
+  const tone = level === 'notice' ? '' : level === 'warning' ? 'warn' : 'bad';
+  const values = Object.entries(metadata).toSorted(([a], [b]) => a.localeCompare(b)).map(([name, value]) => `${name}=${value}`);
+  return h('li', {}, h('time', { class: 'soft', datetime: at, title: at }, clock(Date.parse(at), true)),
+    h('span', { class: `badge ${tone}` }, level),
+    h('span', {}, message, values.length > 0 ? h('span', { class: 'soft' }, ` ${values.join(' ')}`) : null));
+}
+
+async function saveDiagnostics() {
+  const bundle = await ask('GET', '/v1/system/diagnostics');
+  const url = URL.createObjectURL(new Blob([JSON.stringify(bundle, null, 2)], { type: 'application/json' }));
+  h('a', { href: url, download: `footlight-diagnostics-${bundle.made_at.slice(0, 10)}.json` }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
