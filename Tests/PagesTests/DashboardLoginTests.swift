@@ -105,7 +105,8 @@ struct DashboardLoginTests {
     func sessions() async throws {
         let (clock, log) = (ManualClock(), LogCapture(level: .info))
         let fixture = PageFixture(clock: clock, logger: log.logger)
-        let own = try #require(try await fixture.logIn("operator-token").cookie)
+        let named = PageFixture.ours.merging([.userAgent: String(repeating: "Firefox", count: 100)]) { $1 }
+        let own = try #require(try await fixture.logIn("operator-token", headers: named).cookie)
         clock.advance(by: .seconds(60))
         let other = try #require(try await fixture.logIn("monitor-token").cookie)
         clock.advance(by: .seconds(30))
@@ -116,6 +117,7 @@ struct DashboardLoginTests {
         #expect(listed.map { $0["identity"].string } == ["ada", "eve"])
         #expect(listed.map { $0["may_command"].bool } == [true, false])
         #expect(listed.map { $0["own"].bool } == [true, false])
+        #expect(listed.map { $0["user_agent"].string?.count } == [200, 0])
         func age(_ value: JSONValue) -> Double { Date().timeIntervalSince1970 - (value.double ?? 0) }
         #expect(abs(age(listed[0]["started_at"]) - 90) < 10 && abs(age(listed[1]["started_at"]) - 30) < 10)
         #expect(age(listed[0]["used_at"]) < 10)

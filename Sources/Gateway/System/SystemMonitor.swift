@@ -13,8 +13,8 @@ final class SystemMonitor: Sendable {
     struct Counters: Sendable {
         /// The mixers' process ids by room.
         var mixers: [String: Int32] = [:]
-        /// Bytes sent to viewers since the start.
-        var sent: UInt64 = 0
+        /// Bytes sent to viewers by source, such as a room's feed; a source may end or begin again from 0.
+        var sent: [String: UInt64] = [:]
     }
 
     /// One reading.
@@ -23,7 +23,7 @@ final class SystemMonitor: Sendable {
         var machine: ProcessorTimes?
         var gateway: ProcessTimes?
         var mixers: [String: Mixer] = [:]
-        var sent: UInt64 = 0
+        var sent: [String: UInt64] = [:]
 
         struct Mixer: Sendable {
             var pid: Int32
@@ -170,7 +170,11 @@ struct SystemFigures: Sendable {
             later.gateway?.cores(since: before, seconds: seconds).map { min($0 / Double(max(cores, 1)), 1) }
         }
         gatewayMemory = later.gateway?.bytes
-        sent = seconds > 0 && later.sent >= earlier.sent ? Double(later.sent - earlier.sent) / seconds : nil
+        let bytes = later.sent.reduce(0.0) { sum, source in
+            let before = earlier.sent[source.key] ?? 0
+            return sum + Double(source.value >= before ? source.value - before : source.value)
+        }
+        sent = seconds > 0 ? bytes / seconds : nil
         mixers = later.mixers.sorted { $0.key < $1.key }.map { room, mixer in
             // A restarted mixer begins to count anew.
             let before = earlier.mixers[room].flatMap { $0.pid == mixer.pid ? $0.times : nil }

@@ -2,6 +2,7 @@ import ControlAPI
 import FanOut
 import FootlightModel
 import Foundation
+import MixerProcess
 import NIOCore
 import Stage
 import Synchronization
@@ -40,9 +41,11 @@ final class SystemReporter: SystemReporting {
         latest = Mutex(configuration)
         let data = configuration.dataDirectory
         monitor = SystemMonitor(folders: [("data", data), ("recordings", data + "/recordings")]) {
-            SystemMonitor.Counters(
+            // HLS is counted for all rooms together; no feed has an empty name.
+            let hls = ["": pipeline.feeds.load.sent[.hls] ?? 0]
+            return SystemMonitor.Counters(
                 mixers: pipeline.mixers.processes,
-                sent: pipeline.feeds.load.sent.values.reduce(0, &+)
+                sent: pipeline.programs.reduce(into: hls) { $0[$1.name] = $1.bytes }
             )
         }
     }
@@ -57,7 +60,7 @@ final class SystemReporter: SystemReporting {
         let configuration = latest.withLock { $0 }
         let readiness = health.readiness
         let certificate = certificateResource
-        let viewers = pipeline.feeds.load.viewers + pipeline.viewership.requesters
+        let viewers = pipeline.programs.reduce(pipeline.viewership.requesters) { $0 + $1.viewers }
         let degradations = degradations(of: figures.mixers)
         let findings = SystemFindings(
             figures: figures,
@@ -168,6 +171,14 @@ final class SystemReporter: SystemReporting {
 
     /// A part as percent with one decimal.
     private static func percent(_ part: Double) -> Double { (part * 1000).rounded() / 10 }
+}
+
+extension Pipeline {
+    /// What the feeds of programs and renditions send to RTMP and HTTP-FLV viewers, without those that mixers and hosts
+    /// play.
+    fileprivate var programs: [FeedActivity] {
+        feeds.all.map(\.activity).filter { HostFeedName($0.name) == nil && ReturnFeedName($0.name) == nil }
+    }
 }
 
 extension Health {

@@ -57,7 +57,7 @@ extension PageSite {
             let secret = sessions.with { sessions in
                 // A new login replaces the former session.
                 if let former = SessionCookie.secret(in: request) { sessions.close(former) }
-                return sessions.open(token: token, now: now)
+                return sessions.open(token: token, agent: request.headers[.userAgent] ?? "", now: now)
             }
             var response = try answer(user)
             response.headers[.setCookie] = SessionCookie.setting(secret, isSecure: origin.isSecure)

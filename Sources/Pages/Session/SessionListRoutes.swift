@@ -13,6 +13,8 @@ extension PageSite {
         /// Seconds since 1970, like the other time.
         let startedAt: Int
         let usedAt: Int
+        /// The browser, as it names itself.
+        let agent: String
         /// Whether it is the session of the request.
         let isOwn: Bool
 
@@ -22,6 +24,7 @@ extension PageSite {
             case mayCommand = "may_command"
             case startedAt = "started_at"
             case usedAt = "used_at"
+            case agent = "user_agent"
             case isOwn = "own"
         }
     }
@@ -48,6 +51,7 @@ extension PageSite {
                         mayCommand: user.mayCommand,
                         startedAt: Int(time - now.seconds(since: session.openedAt)),
                         usedAt: Int(time - now.seconds(since: session.usedAt)),
+                        agent: session.agent,
                         isOwn: session.id == ownID
                     )
                 )

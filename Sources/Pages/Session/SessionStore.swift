@@ -10,6 +10,8 @@ struct SessionStore: Sendable {
         /// Names the session to operators; of no use as its secret.
         let id: String
         let token: String
+        /// The browser, as it names itself.
+        let agent: String
         let openedAt: MonotonicTime
         var usedAt: MonotonicTime
     }
@@ -22,6 +24,7 @@ struct SessionStore: Sendable {
     static let capacity = 256
     private static let secretBytes = 32
     private static let idBytes = 12
+    private static let longestAgent = 200
 
     private var entries: [String: Entry] = [:]
 
@@ -38,14 +41,21 @@ struct SessionStore: Sendable {
 
     /// Opens a session.
     ///
+    /// - Parameter agent: The browser, as it names itself; only the beginning of a long name is stored.
     /// - Returns: The session's secret, 43 characters of base64url.
-    mutating func open(token: String, now: MonotonicTime) -> String {
+    mutating func open(token: String, agent: String = "", now: MonotonicTime) -> String {
         entries = entries.filter { !Self.isOver($0.value, now: now) }
         if entries.count >= Self.capacity, let oldest = entries.min(by: { $0.value.usedAt < $1.value.usedAt }) {
             entries[oldest.key] = nil
         }
         let secret = Self.makeText(bytes: Self.secretBytes)
-        entries[secret] = Entry(id: Self.makeText(bytes: Self.idBytes), token: token, openedAt: now, usedAt: now)
+        entries[secret] = Entry(
+            id: Self.makeText(bytes: Self.idBytes),
+            token: token,
+            agent: String(agent.prefix(Self.longestAgent)),
+            openedAt: now,
+            usedAt: now
+        )
         return secret
     }
 

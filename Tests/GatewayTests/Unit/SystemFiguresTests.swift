@@ -71,14 +71,14 @@ struct SystemFiguresTests {
             machine: ProcessorTimes(busy: 0, total: 0),
             gateway: ProcessTimes(ticks: 0, pages: 1),
             mixers: ["show": mixer(7, 1), "other": mixer(8, 1)],
-            sent: 1000
+            sent: ["show": 1000, "again": 500, "over": 9000]
         )
         let later = SystemMonitor.Sample(
             time: start.advanced(seconds: 4),
             machine: ProcessorTimes(busy: 5, total: 10),
             gateway: ProcessTimes(ticks: second, pages: 3),
             mixers: ["show": mixer(7, 3), "other": mixer(9, 3), "new": mixer(10, 1)],
-            sent: 9000
+            sent: ["show": 8000, "again": 400, "new": 600]
         )
         let figures = SystemFigures(from: earlier, to: later, cores: 2)
         #expect(figures.machine == 0.5 && figures.gateway == 0.125 && figures.sent == 2000)
@@ -92,7 +92,7 @@ struct SystemFiguresTests {
         let folder = try TemporaryFolder("system")
         let pid = ProcessInfo.processInfo.processIdentifier
         let monitor = SystemMonitor(folders: [("data", folder.path), ("recordings", folder.path)]) {
-            SystemMonitor.Counters(mixers: ["show": pid], sent: 0)
+            SystemMonitor.Counters(mixers: ["show": pid])
         }
         let figures = await withTaskGroup(of: SystemFigures.self) { group in
             for _ in 0..<20 { group.addTask { await monitor.figures() } }

@@ -6,6 +6,17 @@ import { poll } from './poll.js';
 import { distance } from './time-distance.js';
 import { perform } from './toast.js';
 
+// In this order: Edge names Chrome too, Chrome names Safari, Android names Linux.
+const browsers = [['Edg', 'Edge'], ['Firefox', 'Firefox'], ['Chrom', 'Chrome'], ['Safari', 'Safari']];
+const systems = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS', 'Linux'];
+
+/** A browser and its system in few words; nothing for one that names neither. */
+function browserOf(agent) {
+  const browser = browsers.find(([word]) => agent.includes(word))?.[1];
+  const system = systems.find((word) => agent.includes(word));
+  return browser && system ? `${browser} on ${system} · ` : '';
+}
+
 /** A panel for operators. */
 export function loginsPanel({ onHealth }) {
   const list = h('ul', { class: 'outputs' });
@@ -36,7 +47,7 @@ export function loginsPanel({ onHealth }) {
     row.update = (one) => {
       state.className = `badge ${own ? 'good' : ''}`;
       setText(state, own ? 'you, here' : one.may_command ? 'operator' : 'read-only');
-      setText(when, `for ${distance(one.started_at * 1000)} · last used ${distance(one.used_at * 1000)} ago`);
+      setText(when, `${browserOf(one.user_agent)}for ${distance(one.started_at * 1000)} · last used ${distance(one.used_at * 1000)} ago`);
     };
     return row;
   }

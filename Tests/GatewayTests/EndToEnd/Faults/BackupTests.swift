@@ -25,7 +25,7 @@ struct BackupTests {
         let paths = [
             "/v1/rooms", "/v1/rooms/kept", "/v1/rooms/kept/participants", "/v1/rooms/kept/layout",
             "/v1/rooms/kept/assets",
-            "/v1/webhooks", "/v1/tokens/revoked", "/v1/rooms/kept/viewership/sessions",
+            "/v1/webhooks", "/v1/tokens", "/v1/tokens/revoked", "/v1/rooms/kept/viewership/sessions",
         ]
         for path in paths {
             let answer = try await gateway.api("GET", path)
@@ -74,6 +74,7 @@ struct BackupTests {
         )
         let revoked = try await stage.gateway.issueToken(room: "kept", identity: "eve", mode: "RECV_ONLY")
         try await stage.expect(200, "POST", "/v1/tokens/revoke", ["token": .string(revoked)])
+        try await stage.expect(201, "POST", "/v1/tokens", ["identity": "wall", "role": "monitor"])
         let before = try await answers(of: stage.gateway)
 
         let file = folder.file("backup.tar.gz")

@@ -259,6 +259,9 @@ struct EncryptedPortsTests {
         #expect(lastLine() == "200 200", "open, and with media in the last second: \(lastLine() ?? "")")
         #expect(streams.isRunning)
         #expect(try await expiry(stage.gateway) > metric + 20 * 86_400)
+        let system = try await stage.gateway.api("GET", "/v1/system").json
+        #expect(system["certificate"]["names"].elements.map(\.string) == ["localhost"])
+        #expect(system["certificate"]["days_left"].int == 29 && system["network"]["viewers"].int ?? 0 >= 201)
     }
 
     /// Opens many HTTP-FLV streams over TLS; prints each second how many are open, and how many received media in it.
