@@ -453,6 +453,86 @@ extension ScriptTests {
             truth: #"["<img src=x onerror=alert(1)>", 0, "<img src=x onerror=alert(1)>"]"#
         ),
         Claim(
+            what: "scenes know which of them is on air, also after a change by hand, and keep their order",
+            script: """
+                const { isSameLayout, moved, sceneOnAir, settingsOf, withScene } =
+                    await import('/site/dashboard/scene-list.js');
+                const grid = { type: 'GRID', logo: null, overlays: { name: true, mic: false } };
+                const large = { overlays: { mic: false, name: true }, type: 'SPOTLIGHT', rotate_every: 0 };
+                const scenes = [['a', grid], ['b', large], ['c', grid]].map(([name, layout]) => ({ name, layout }));
+                const onAir = (layout, taken) => Object.values(sceneOnAir(scenes, layout, taken));
+                const live = { ...large, slates: { ended: null }, width: 1280, height: 720, tiles: [{ position: 0 }] };
+                const names = (list) => list.map(({ name }) => name).join('');
+                return [onAir(grid, null), onAir(grid, 'c'), onAir(live, 'a'), onAir({ ...live, theme: 'DARK' }, 'b'),
+                    onAir({ type: 'SIDEBAR' }, null), onAir(null, 'b'), settingsOf({ ...grid, slates: {}, tiles: [], width: 1, height: 1 }),
+                    names(moved(scenes, 'a', 1)), names(moved(scenes, 'a', -1)), names(moved(scenes, 'c', -1)),
+                    withScene(scenes, { name: 'b', layout: grid })[1].layout === grid,
+                    withScene(scenes, { name: 'd', layout: grid }).length];
+                """,
+            truth: #"""
+                [[0, false], [2, false], [1, false], [1, true], [-1, false], [1, false],
+                    {"rotate_every": 0, "type": "GRID", "logo": null, "overlays": {"name": true, "mic": false}},
+                    "bac", "abc", "acb", true, 4]
+                """#
+        ),
+        Claim(
+            what: "keys take scenes while no field has the focus, and none once they are turned off",
+            script: """
+                const { scenesPanel } = await import('/site/dashboard/scenes-panel.js');
+                const { fetch } = globalThis;
+                const scenes = [['a b', 'GRID'], ['c', 'SPOTLIGHT']].map(([name, type]) => ({ name, layout: { type } }));
+                const tiles = { width: 1, height: 1, tiles: [] };
+                const taken = [];
+                globalThis.fetch = async (path) => {
+                    const name = /scenes.(.+).take$/.exec(path)?.[1];
+                    if (name) taken.push(name);
+                    const scene = scenes.find((one) => encodeURIComponent(one.name) === name);
+                    return new Response(JSON.stringify({ ...tiles, ...scene?.layout }),
+                        { headers: { 'Content-Type': 'application/json' } });
+                };
+                const panel = scenesPanel({ base: '/v1/shows/x', room: 'x', mayCommand: true });
+                document.body.append(panel.element, panel.next);
+                panel.update({ scenes, current: null });
+                panel.air({ ...tiles, type: 'SIDEBAR' });
+                const said = [];
+                const press = async (key, target = document.body) => {
+                    target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+                    await new Promise((resolve) => setTimeout(resolve, 30));
+                    const badges = [...panel.element.querySelectorAll('.scene .badge')];
+                    said.push(badges.map((badge) => (badge.hidden ? '' : badge.textContent)).join());
+                };
+                for (const key of [' ', ' ', ' ', 'Backspace']) await press(key);
+                await press('2', panel.element.querySelector('[name=scene]'));
+                await press('2');
+                const isOn = panel.element.querySelector('[type=checkbox]');
+                isOn.click();
+                await press('1');
+                isOn.click();
+                panel.close();
+                panel.element.remove();
+                panel.next.remove();
+                Object.assign(globalThis, { fetch });
+                return [taken, said];
+                """,
+            truth: #"""
+                [["a%20b", "c", "a%20b", "c"],
+                    ["On air,Next", ",On air", ",On air", "On air,Next", "On air,Next", ",On air", ",On air"]]
+                """#
+        ),
+        Claim(
+            what: "names of files and initials of hosts are made of what people write",
+            script: """
+                const { fileName } = await import('/site/dashboard/files-panel.js');
+                const { initialsOf } = await import('/site/dashboard/host-picture.js');
+                return [...['Logo Öst (2).PNG', '.hidden', '日本.jpg', 'a.tar.gz', 'x'.repeat(80) + '.jpeg', '']
+                    .map(fileName), ...['Ann Lee', 'bo', 'Ann van der Lee', '😀 x', ''].map(initialsOf)];
+                """,
+            truth: #"""
+                ["Logo-Ost-2-.PNG", "hidden", "jpg", "a.tar.gz", "\#(String(repeating: "x", count: 59)).jpeg", "file",
+                    "AL", "B", "AL", "😀X", ""]
+                """#
+        ),
+        Claim(
             what: "files have all pages and the whole broadcast, and their header once",
             script: """
                 const { downloads } = await import('/site/dashboard/downloads.js');

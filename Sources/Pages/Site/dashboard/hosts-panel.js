@@ -2,6 +2,10 @@
 
 import { h, icon, keyed, setText, show } from '../shared/element.js';
 import { ask, roomPath } from './api.js';
+import { chooseFile, fixedOption, offerFiles } from './file-choice.js';
+import { hostPicture } from './host-picture.js';
+import { poll } from './poll.js';
+import { copyForEncoder, copyReturnFeed } from './seat-settings.js';
 import { perform } from './toast.js';
 
 const tracks = [
@@ -19,18 +23,61 @@ const quietest = -60;
 export function hostsPanel(room, { mayCommand }) {
   const list = h('ul', { class: 'hosts' });
   const empty = h('p', { class: 'soft', hidden: true }, 'There are no hosts on stage.');
+  const absent = h('ul', { class: 'hosts' });
   const number = h('span', { class: 'badge' });
   const element = h('section', { class: 'card', 'aria-labelledby': 'hosts-title' },
     h('div', { class: 'card-head' }, h('h2', { id: 'hosts-title' }, 'Hosts'), h('span', { class: 'spacer' }), number),
-    list, empty);
+    list, empty, absent);
+  let layout = null;
+  let seats = null;
+  let hosts = [];
+  let images = [];
+  let picture = null;
+  const draw = () => {
+    for (const row of list.children) row.draw(picture, layout);
+  };
+  const drawAbsent = () => {
+    const away = (seats ?? []).filter(({ identity }) => !hosts.some((host) => host.identity === identity));
+    keyed(absent, away, ({ identity }) => identity, () => absentRow(mayCommand), (row, seat) => row.update(seat));
+  };
+  // Whoever is not in the program is asked for, such as before the show; one after the other.
+  const stop = poll(4, async () => {
+    for (const row of [...list.children]) {
+      if (!document.hidden && !row.closest('[hidden]')) await row.look();
+    }
+  });
   return {
     element,
+    close: stop,
+    /** Takes a picture of the program, of which each host has its part. */
+    see(next) {
+      picture = next;
+      draw();
+    },
+    /** Takes the layout of the program; null while the program does not show the hosts. */
+    arrange(next) {
+      if (layout === next) return;
+      layout = next;
+      // Another picture comes soon; until then this one has the tiles in other places.
+      if (layout === null) draw();
+    },
+    /** Takes the seats of the show, and the files that a host's picture can be. */
+    equip({ seats: nextSeats = seats, files }) {
+      seats = nextSeats;
+      if (files) images = files.filter(({ kind }) => kind === 'image').map(({ name }) => name);
+      for (const row of list.children) row.equip(seats, images);
+      drawAbsent();
+    },
     update(participants) {
-      const hosts = participants.filter(({ mode }) => mode === 'SEND_AND_RECV');
+      hosts = participants.filter(({ mode }) => mode === 'SEND_AND_RECV');
       setText(number, String(hosts.length));
       show(empty, hosts.length === 0);
-      keyed(list, hosts, ({ sid }) => sid, (host) => hostRow(room, host, mayCommand),
-        (row, host) => row.update(host));
+      keyed(list, hosts, ({ sid }) => sid, (host) => {
+        const row = hostRow(room, host, mayCommand);
+        row.equip(seats, images);
+        return row;
+      }, (row, host) => row.update(host));
+      drawAbsent();
     },
     /** Shows what keeps each host from being heard or seen. */
     diagnose(findings) {
@@ -41,7 +88,25 @@ export function hostsPanel(room, { mayCommand }) {
   };
 }
 
-function hostRow(room, { sid }, mayCommand) {
+/** The seat of a host who is not there. */
+function absentRow(mayCommand) {
+  const picture = hostPicture();
+  const name = h('span', { class: 'name' });
+  let seat = null;
+  const copy = h('button', { class: 'button small', type: 'button', on: { click: () => copyForEncoder(seat) } }, 'Copy for OBS');
+  const row = h('li', { class: 'seat' }, picture.element,
+    h('div', { class: 'host-head' }, name, h('span', { class: 'spacer' }), h('span', { class: 'badge' }, 'not connected')),
+    h('div', { class: 'host-body' }, mayCommand ? copy : null));
+  row.update = (next) => {
+    seat = next;
+    setText(name, seat.display_name);
+    picture.update(seat.display_name);
+  };
+  return row;
+}
+
+function hostRow(room, { sid, identity: own }, mayCommand) {
+  const picture = hostPicture();
   const name = h('span', { class: 'name' });
   const identity = h('span', { class: 'soft identity' });
   const state = h('span', { class: 'badge' });
@@ -70,17 +135,61 @@ function hostRow(room, { sid }, mayCommand) {
       if (confirm(question)) perform(removal, () => ask('DELETE', path()));
     },
   } }, 'Remove');
+  const release = h('button', { class: 'button small', type: 'button', hidden: true, on: {
+    click: () => perform(release, () => ask('DELETE', path('/quarantine')), 'The encoder may connect again'),
+  } }, 'Lift the block');
+  let seat = null;
+  const copy = h('button', { class: 'button small', type: 'button', hidden: true, on: {
+    click: () => copyForEncoder(seat),
+  } }, 'Copy for OBS');
+  const stepDown = h('button', { class: 'button small', type: 'button', hidden: true, on: {
+    click: () => perform(stepDown, () => ask('POST', path('/mode'), { mode: 'RECV_ONLY' })),
+  } }, 'Back to the audience');
+  const choice = (key, label) => {
+    const input = h('input', { type: 'checkbox', on: {
+      change: () => perform(input, () => ask('PUT', path('/sound'), { [key]: input.checked })),
+    } });
+    return { key, input, element: h('label', { class: 'switch' }, input, label) };
+  };
+  const choices = [choice('priority', 'Others are turned down while this host speaks'),
+    choice('return_feed', 'Return feed: hears the program without their own voice')];
+  const copyReturn = h('button', { class: 'button small', type: 'button', hidden: true, on: {
+    click: () => perform(copyReturn, () => copyReturnFeed(room, seat)),
+  } }, 'Copy the address of the return feed');
+  const avatar = h('select', { class: 'pick', on: {
+    change: () => perform(avatar, () => ask('PATCH', path(), { avatar: avatar.value || null })),
+  } }, fixedOption('', 'The initials'));
+  const more = h('details', { class: 'more' }, h('summary', {}, 'More'),
+    h('div', { class: 'host-more' }, ...choices.map(({ element }) => element), h('div', {}, copyReturn),
+      h('label', { class: 'choice' }, h('span', { class: 'soft' }, 'Picture while the camera is off'), avatar)));
   const gain = h('input', { type: 'range', min: -60, max: 12, step: 1, class: 'gain', on: {
     input: () => setText(gainText, gainWords(Number(gain.value))),
     change: () => perform(gain, () => ask('PUT', path('/sound'), { gain_db: Number(gain.value) })),
   } });
   const gainText = h('span', { class: 'soft decibels' });
   const actions = h('div', { class: 'host-actions' },
-    h('label', { class: 'gain-label' }, h('span', { class: 'soft' }, 'Gain'), gain, gainText), pinning, removal);
-  const row = h('li', { class: 'host' },
-    h('div', { class: 'host-head' }, name, identity, crown, pin, h('span', { class: 'spacer' }), state), finding,
-    h('div', { class: 'host-tracks' }, ...switches.map(({ element }) => element), level, decibels),
-    mayCommand ? actions : null, discarded, details);
+    h('label', { class: 'gain-label' }, h('span', { class: 'soft' }, 'Gain'), gain, gainText), pinning, copy, release, stepDown, removal);
+  const row = h('li', { class: 'host' }, picture.element,
+    h('div', { class: 'host-head' }, name, identity, crown, pin, h('span', { class: 'spacer' }), state),
+    h('div', { class: 'host-body' }, finding,
+      h('div', { class: 'host-tracks' }, ...switches.map(({ element }) => element), level, decibels),
+      mayCommand ? actions : null, discarded, mayCommand ? more : null, details));
+  row.draw = (program, layout) => {
+    const tiles = layout?.tiles.filter(({ participant_sid: of }) => of === sid) ?? [];
+    picture.draw(program, layout, tiles.find(({ source }) => source === 'camera') ?? tiles[0]);
+  };
+  row.look = async () => {
+    if (picture.isTile) return;
+    const camera = host?.tracks.find((track) => track.name === 'camera');
+    await picture.load(camera?.published && camera.enabled ? path('/snapshot.jpg') : null);
+  };
+  row.equip = (seats, images) => {
+    seat = seats?.find(({ identity: one }) => one === own) ?? null;
+    show(copy, seat !== null);
+    // Without a show there are no seats, and nobody knows who is at home on stage.
+    show(stepDown, seats !== null && seat === null);
+    offerFiles(avatar, images);
+  };
   row.diagnose = (found) => {
     // "Backstage" is true of everyone, and stands at the head of the page.
     const causes = [found?.sound, found?.video].filter((one) => one && !['none', 'backstage'].includes(one.cause));
@@ -92,6 +201,7 @@ function hostRow(room, { sid }, mayCommand) {
   row.update = (next) => {
     host = next;
     setText(name, host.display_name || host.identity);
+    picture.update(host.display_name || host.identity);
     setText(identity, host.display_name && host.display_name !== host.identity ? host.identity : '');
     const [tone, words] = states[host.status] ?? ['', host.status];
     state.className = `badge ${tone}`;
@@ -111,6 +221,12 @@ function hostRow(room, { sid }, mayCommand) {
       gain.value = host.sound?.gain_db ?? 0;
       setText(gainText, gainWords(Number(gain.value)));
     }
+    show(release, Boolean(host.quarantined_until));
+    for (const { key, input } of choices) {
+      if (!input.disabled) input.checked = host.sound?.[key] ?? false;
+    }
+    show(copyReturn, seat !== null && Boolean(host.sound?.return_feed));
+    if (document.activeElement !== avatar && !avatar.disabled) chooseFile(avatar, host.avatar);
     const unpublished = host.discarded ?? [];
     show(discarded, unpublished.length > 0);
     setText(discarded, `Its encoder sends ${unpublished.join(' and ')}, which its client has not published.`);

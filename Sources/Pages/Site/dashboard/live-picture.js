@@ -7,8 +7,11 @@ import { roomPath } from './api.js';
  * Creates the snapshot element of a room.
  *
  * One snapshot is fetched at a time, and the previous one stays until the new one has loaded.
+ *
+ * @param isWanted Whether a snapshot is needed at the moment.
+ * @param onPicture Called with the image whenever it shows another snapshot.
  */
-export function livePicture(room, { width, seconds }) {
+export function livePicture(room, { width, seconds, isWanted = () => true, onPicture = () => undefined }) {
   const image = h('img', { class: 'picture', alt: `What is on air in ${room}`, decoding: 'async' });
   const empty = h('span', { class: 'no-picture' }, 'No video');
   const element = h('div', { class: 'screen', 'data-state': 'empty' }, empty, image);
@@ -16,7 +19,7 @@ export function livePicture(room, { width, seconds }) {
   let timer = null;
   let present = null;
   const turn = async () => {
-    if (!document.hidden && element.isConnected) {
+    if (!document.hidden && element.isConnected && isWanted()) {
       try {
         const response = await fetch(`${roomPath(room, '/snapshot.jpg')}?width=${width}`, {
           signal: AbortSignal.timeout(8000), cache: 'no-cache',
@@ -28,6 +31,7 @@ export function livePicture(room, { width, seconds }) {
           if (present) URL.revokeObjectURL(present);
           present = url;
           element.dataset.state = 'live';
+          onPicture(image);
         } else if (response.status === 404) {
           element.dataset.state = 'empty';
         }

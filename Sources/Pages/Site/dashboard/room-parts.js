@@ -6,10 +6,11 @@ import { figuresPanel } from './figures-panel.js';
 import { historyPanel } from './history-panel.js';
 import { hostsPanel } from './hosts-panel.js';
 import { layoutPanel } from './layout-panel.js';
-import { livePicture } from './live-picture.js';
+import { membersPanel } from './members-panel.js';
 import { outputsPanel } from './outputs-panel.js';
 import { overlaysPanel } from './overlays-panel.js';
 import { poll } from './poll.js';
+import { programMonitor } from './program-monitor.js';
 import { RoomStream } from './room-stream.js';
 import { withParticipants } from './room-state.js';
 
@@ -21,10 +22,11 @@ import { withParticipants } from './room-state.js';
  * @param onDiagnosis Called with what keeps hosts from being heard and seen.
  */
 export function roomParts(name, { mayCommand, onHealth, onState, onMissing, onDiagnosis = () => undefined }) {
-  const picture = livePicture(name, { width: 1280, seconds: 2 });
   const figures = figuresPanel(name);
   const history = historyPanel(name);
   const hosts = hostsPanel(name, { mayCommand });
+  const picture = programMonitor(name, { mayCommand, onPicture: hosts.see });
+  const members = membersPanel(name, { mayCommand });
   const outputs = outputsPanel(name, { mayCommand });
   const layout = layoutPanel(name, { mayCommand });
   const overlays = overlaysPanel(name, { mayCommand });
@@ -40,7 +42,10 @@ export function roomParts(name, { mayCommand, onHealth, onState, onMissing, onDi
         const isLive = hls?.state === 'HLS_PLAYABLE';
         figures.setBegin(isLive && hls.started_at ? Date.parse(hls.started_at) : null);
       }
+      picture.update(state);
       hosts.update(state.participants);
+      // Backstage the program is a slate.
+      hosts.arrange(room && !room.backstage && !state.isEnded ? state.layout : null);
       outputs.update(state);
       layout.update(state.layout);
       overlays.update(state.layout);
@@ -75,12 +80,12 @@ export function roomParts(name, { mayCommand, onHealth, onState, onMissing, onDi
     }),
   ];
   return {
-    picture, figures, history, hosts, outputs, layout, overlays, downloads: downloads(name),
+    picture, figures, history, hosts, members, outputs, layout, overlays, downloads: downloads(name),
     restyle: history.restyle,
     close() {
       stream.close();
       for (const stop of stops) stop();
-      for (const part of [picture, figures, history, layout]) part.close();
+      for (const part of [picture, figures, history, hosts, members, layout]) part.close();
     },
   };
 }

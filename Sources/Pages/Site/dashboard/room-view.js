@@ -49,7 +49,7 @@ export function roomView(name, { mayCommand, onHealth }) {
       h('div', { class: 'column wide' },
         h('section', { class: 'card bare', 'aria-label': 'On air' }, parts.picture.element), parts.history.element,
         parts.layout.element, parts.overlays.element),
-      h('div', { class: 'column' }, parts.figures.element, parts.hosts.element, parts.outputs.element, parts.downloads)));
+      h('div', { class: 'column' }, parts.figures.element, parts.hosts.element, parts.members.element, parts.outputs.element, parts.downloads)));
   const clock = setInterval(() => {
     setText(since, beganAt === null ? '' : `for ${duration((Date.now() - beganAt) / 1000)}`);
   }, 1000);

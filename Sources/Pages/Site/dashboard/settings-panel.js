@@ -3,7 +3,8 @@
 import { h, keyed, setText, show as setShown } from '../shared/element.js';
 import { ask } from './api.js';
 import { identityOf } from './new-show-view.js';
-import { perform, toast } from './toast.js';
+import { copyForEncoder, ingestOf } from './seat-settings.js';
+import { perform } from './toast.js';
 
 const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 
@@ -164,15 +165,9 @@ export function seatsPanel({ base, mayCommand }) {
       setText(reveal, isShown ? 'Hide key' : 'Show key');
       setShown(keyLine, isShown);
     } } }, 'Show key');
-    const copy = h('button', { class: 'button small', type: 'button', on: { click: async () => {
-      const { url, stream_key: secret } = ingest();
-      try {
-        await navigator.clipboard.writeText(`Server: ${url}\nStream key: ${secret}`);
-        toast(`The settings for ${seat.display_name} are copied`);
-      } catch {
-        toast('The browser does not let this page copy; show the key and copy it by hand.', { isError: true });
-      }
-    } } }, 'Copy for OBS');
+    const copy = h('button', { class: 'button small', type: 'button', on: {
+      click: () => copyForEncoder(seat),
+    } }, 'Copy for OBS');
     const renew = h('button', { class: 'button small', type: 'button', on: { click: () => {
       const question = `Make a new key for ${seat.display_name}? The present one ends at once.`;
       if (confirm(question)) perform(renew, async () => row.update(await ask('POST', `${path}/key`)), 'A new key is made');
@@ -181,15 +176,14 @@ export function seatsPanel({ base, mayCommand }) {
       if (confirm(`Remove the seat of ${seat.display_name}?`)) perform(removal, () => ask('DELETE', path));
     } } }, 'Remove');
     const keyLine = h('p', { hidden: true }, h('span', { class: 'soft' }, 'Stream key '), key);
-    const ingest = () => seat.ingest.rtmps ?? seat.ingest.rtmp;
     const row = h('li', { class: 'output' }, h('div', { class: 'host-head' }, title),
       h('p', {}, h('span', { class: 'soft' }, 'Server '), server), keyLine,
       h('div', { class: 'buttons' }, copy, reveal, renew, removal));
     row.update = (next) => {
       seat = next;
       setText(title, seat.display_name);
-      setText(server, ingest().url);
-      setText(key, ingest().stream_key);
+      setText(server, ingestOf(seat).url);
+      setText(key, ingestOf(seat).stream_key);
     };
     return row;
   }

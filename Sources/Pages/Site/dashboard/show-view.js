@@ -6,9 +6,12 @@ import { dateTime } from '../shared/texts.js';
 import { APIError, ask } from './api.js';
 import { audiencePanel } from './audience-panel.js';
 import { episodesPanel } from './episodes-panel.js';
+import { filesPanel } from './files-panel.js';
+import { lookPanel, usesOf } from './look-panel.js';
 import { poll } from './poll.js';
 import { recordingsPanel } from './recordings-panel.js';
 import { roomParts } from './room-parts.js';
+import { scenesPanel } from './scenes-panel.js';
 import { seatsPanel, settingsPanel } from './settings-panel.js';
 import { stateOf } from './shows-panel.js';
 import { perform } from './toast.js';
@@ -43,6 +46,13 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
   };
   const open = command('Open for hosts', 'open');
   const goLive = command('Go live', 'go_live', 'Show the hosts to the audience now?', 'main');
+  const comeBack = command('Back on air', 'go_live', null, 'main');
+  const pause = h('button', { class: 'button', type: 'button', hidden: true, on: { click: () => {
+    perform(pause, async () => {
+      await ask('POST', `/v1/rooms/${encodeURIComponent(name)}/stop_live`);
+      await refresh();
+    }, 'The audience sees the slate “Be right back”; outputs and recording go on');
+  } } }, 'Be right back');
   const end = command('End', 'end', 'End this episode? The hosts are disconnected, and the audience sees the last slate.');
   const record = h('button', { class: 'button', type: 'button', hidden: true, on: { click: () => {
     perform(record, async () => {
@@ -66,10 +76,20 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
   const settings = settingsPanel(options);
   const episodes = episodesPanel({ ...options, name });
   const recordings = recordingsPanel(options);
+  const scenes = scenesPanel({ ...options, room: name });
+  const look = lookPanel({ ...options, room: name });
+  const files = filesPanel({ base, onFiles: (list) => {
+    look.offer(list);
+    stored = list;
+    parts?.hosts.equip({ files: list });
+  } });
+  let stored = [];
+  let onAir = null;
   const studio = h('div', {});
   const outputs = h('div', {});
   const audience = audiencePanel({ base, name, episodes });
-  panels.get('studio').append(closed, studio);
+  panels.get('studio').append(closed, studio,
+    h('div', { class: 'studio-files' }, look.element, mayCommand ? files.element : null));
   panels.get('outputs').append(outputs, settings.outputs);
   panels.get('audience').append(audience.element);
   panels.get('recordings').append(recordings.element);
@@ -91,7 +111,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
       title, state, clock, viewers, h('span', { class: 'spacer' }),
       h('a', { class: 'button', href: `/watch/${encodeURIComponent(name)}`, target: '_blank', rel: 'noopener' },
         icon('open'), 'Watch page'),
-      ...(mayCommand ? [open, record, goLive, end] : [])),
+      ...(mayCommand ? [open, record, goLive, pause, comeBack, end] : [])),
     missing, health, list, ...panels.values());
 
   let show = { current: null, next: null };
@@ -100,18 +120,26 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
   let isRecording = false;
   let isClosed = false;
 
+  function takeLayout(layout) {
+    onAir = layout;
+    scenes.air(layout);
+    look.air(layout);
+  }
+
   function follow(sid) {
     if (sid === room) return;
     parts?.close();
     parts = null;
     room = sid;
     for (const place of [studio, outputs, audience.live]) place.replaceChildren();
+    takeLayout(null);
     setShown(health, false);
     setText(viewers, '');
     if (!sid) return;
     parts = roomParts(name, {
       mayCommand, onHealth, onMissing: () => undefined,
-      onState: ({ viewership }) => {
+      onState: ({ viewership, layout, isEnded }) => {
+        takeLayout(isEnded ? null : layout);
         if (viewership) setText(viewers, `${count(viewership.concurrent_viewers)} watching`);
       },
       onDiagnosis: ({ program }) => {
@@ -119,10 +147,12 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
         setText(health, `${program.message}. ${program.advice}.`);
       },
     });
+    parts.hosts.equip({ seats: show.seats, files: stored });
     // In the order of reading, which is that of a narrow screen too.
     studio.append(h('div', { class: 'studio' },
-      h('section', { class: 'card bare', 'aria-label': 'Program' }, parts.picture.element), parts.hosts.element,
-      parts.layout.element, parts.overlays.element));
+      h('section', { class: 'card bare', 'aria-label': 'Program' }, parts.picture.element),
+      h('div', { class: 'studio-side' }, scenes.next, parts.hosts.element, parts.members.element),
+      scenes.element, parts.layout.element, parts.overlays.element));
     outputs.append(parts.outputs.element);
     audience.live.append(parts.figures.element, parts.history.element, parts.downloads);
   }
@@ -143,7 +173,10 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
     state.className = `badge ${tone}`;
     setText(state, words);
     setShown(open, !current);
-    setShown(goLive, current?.state !== 'live');
+    const wasLive = Boolean(current?.went_live_at);
+    setShown(goLive, current?.state !== 'live' && !wasLive);
+    setShown(comeBack, current?.state === 'backstage' && wasLive);
+    setShown(pause, current?.state === 'live');
     setShown(end, Boolean(current));
     setShown(record, Boolean(current));
     setShown(closed, !current);
@@ -152,7 +185,9 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
         + `${duration(show.opens_before)} before. Open it now to rehearse: the audience sees nothing until you go live.`
       : 'No episode is open. Open one to let the hosts in: the audience sees nothing until you go live.');
     follow(current?.room_sid ?? null);
-    for (const part of [seats, settings, episodes, audience, recordings]) part.update(show);
+    for (const part of [seats, settings, episodes, audience, recordings, scenes, look]) part.update(show);
+    files.update(usesOf(show, onAir));
+    parts?.hosts.equip({ seats: show.seats });
     if (current) {
       const recording = await ask('GET', `/v1/rooms/${encodeURIComponent(name)}/recording`);
       if (isClosed) return;
@@ -183,8 +218,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
       stop();
       clearInterval(tick);
       parts?.close();
-      audience.close();
-      recordings.close();
+      for (const part of [audience, recordings, scenes, files]) part.close();
     },
   };
 }

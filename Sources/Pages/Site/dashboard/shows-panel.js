@@ -68,6 +68,6 @@ function whenOf({ current, next, last }) {
 /** The state of a show as a tone and a word. */
 export function stateOf({ current, state }) {
   if (current?.state === 'live') return ['live', 'Live'];
-  if (current) return ['warn', 'Backstage'];
+  if (current) return ['warn', current.went_live_at ? 'Be right back' : 'Backstage'];
   return state === 'ended' ? ['', 'Ended'] : ['', 'Upcoming'];
 }

@@ -28,6 +28,7 @@ export class Program extends EventTarget {
     /** Why the viewer is not admitted; null if it is. */
     this.refusal = null;
     this.denial = null;
+    this.isClosed = false;
     this.listen();
     this.run();
   }
@@ -57,9 +58,22 @@ export class Program extends EventTarget {
     }
   }
 
+  /** Ends playback for good. */
+  close() {
+    this.isClosed = true;
+    clearInterval(this.trials);
+    this.player?.stop();
+    this.finish?.('closed');
+    this.endRefusal?.();
+    // A video without a page goes on to be heard as long as it has something to play.
+    this.video.pause();
+    this.video.removeAttribute('src');
+    this.video.load();
+  }
+
   async run() {
     const backOff = new BackOff(0.5, 2);
-    for (;;) {
+    while (!this.isClosed) {
       if (this.denial) {
         await this.waitForAdmission(this.denial);
         continue;
@@ -107,6 +121,7 @@ export class Program extends EventTarget {
 
   async playOnce() {
     const { body, url } = await this.takePlaylist();
+    if (this.isClosed) return 'closed';
     this.refusal = null;
     const variants = parseMultivariant(body, url).map((variant) => ({ ...variant, url: this.named(variant.url) }));
     if (variants.length === 0) throw new Error('nothing to play');
@@ -203,14 +218,14 @@ export class Program extends EventTarget {
       this.player?.stalled();
       if (this.renditions?.stalled(performance.now() / 1000) && this.canPick) this.restart();
     });
-    setInterval(() => {
+    this.trials = setInterval(() => {
       if (this.state !== 'playing' || !this.canPick) return;
       if (this.renditions.calm(performance.now() / 1000, this.player?.throughput ?? null)) this.restart();
     }, 5000);
   }
 
   become(state) {
-    if (state === this.state) return;
+    if (state === this.state || this.isClosed) return;
     this.state = state;
     this.dispatchEvent(new Event('state'));
   }

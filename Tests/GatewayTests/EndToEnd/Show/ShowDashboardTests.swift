@@ -13,36 +13,12 @@ struct ShowDashboardTests {
         let folder = try TemporaryFolder("dashboard")
         let clip = folder.file("ann.flv")
         try await FFmpeg.encode(HostScript(.red, tone: 440), seconds: 40, to: clip)
-        let browser = try await HeadlessBrowser()
-        let site = "http://127.0.0.1:\(gateway.endpoints.httpPort)"
-        try await browser.open("\(site)/")
-        #expect(try await browser.waits(for: "location.pathname === '/dashboard'", within: .seconds(5)))
-        #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(5)))
-        _ = try await browser.evaluate(
-            """
-            globalThis.confirm = () => true;
-            globalThis.named = (text) => [...document.querySelectorAll('a, button, [role=tab]')]
-                .find((one) => one.textContent.trim() === text && !one.hidden && one.offsetParent !== null);
-            globalThis.enter = (field, value) => {
-                field.value = value;
-                field.dispatchEvent(new Event('input', { bubbles: true }));
-                field.dispatchEvent(new Event('change', { bubbles: true }));
-            };
-            document.querySelector('#token').value = '\(try gateway.operatorToken)';
-            document.querySelector('.login button').click();
-            """
-        )
+        let dashboard = try await Dashboard(of: gateway)
+        let (browser, site) = (dashboard.browser, dashboard.site)
         func waits(_ expression: String, _ seconds: Int = 20) async throws {
-            let isTrue = try await browser.waits(for: expression, within: .seconds(seconds))
-            let said = try await browser.evaluate(
-                "document.querySelector('main').innerText.slice(0, 300) + document.querySelector('#toasts').innerText"
-            )
-            try #require(isTrue, "\(expression): \(said.text) \(browser.consoleErrors) \(gateway.log.suffix(2000))")
+            try await dashboard.waits(expression, seconds)
         }
-        func click(_ text: String) async throws {
-            try await waits("named('\(text)')")
-            _ = try await browser.evaluate("named('\(text)').click()")
-        }
+        func click(_ text: String) async throws { try await dashboard.click(text) }
         let badge = "document.querySelector('.show-bar .badge')?.textContent"
 
         // One form makes the show, its seat and its first episode.
@@ -142,5 +118,135 @@ struct ShowDashboardTests {
         #expect(
             browser.requests.allSatisfy { $0.hasPrefix("\(site)/") || $0.hasPrefix("blob:") || $0.hasPrefix("data:") }
         )
+    }
+
+    @Test("an operator uploads a logo that the program has, and hears the program without counting as a viewer")
+    func logoAndAudio() async throws {
+        let gateway = try await GatewayProcess()
+        defer { gateway.end() }
+        let folder = try TemporaryFolder("dashboard")
+        let clip = folder.file("ann.flv")
+        try await FFmpeg.encode(HostScript(.red, tone: 440), seconds: 20, to: clip)
+        let path = "/v1/shows/friday"
+        let show = try await gateway.api("POST", "/v1/shows", ["name": "friday", "seats": [["identity": "ann"]]]).json
+        let key = try #require(show["seats"].elements.first?["ingest"]["rtmp"]["stream_key"].string)
+        _ = try await gateway.api("POST", "\(path)/episodes", [:])
+        _ = try await gateway.api("POST", "\(path)/episodes/current/open")
+        let dashboard = try await Dashboard(of: gateway)
+        let browser = dashboard.browser
+        _ = try await browser.evaluate("location.hash = '#/show/friday/studio'")
+        try await dashboard.waits("named('Listen')?.disabled")
+        let encoder = try FFmpeg.host(file: clip, to: gateway.ingestURL(key: key))
+        defer { encoder.end() }
+        try await dashboard.click("Go live")
+
+        // A name that the gateway would refuse becomes one that it takes.
+        _ = try await browser.evaluate(
+            """
+            (async () => {
+                const canvas = new OffscreenCanvas(96, 96);
+                const context = canvas.getContext('2d');
+                context.fillStyle = '#00ff00';
+                context.fillRect(0, 0, 96, 96);
+                const files = new DataTransfer();
+                files.items.add(new File([await canvas.convertToBlob()], 'My löge.png', { type: 'image/png' }));
+                files.items.add(new File(['no image'], 'note.png', { type: 'image/png' }));
+                const input = document.querySelector('.drop input');
+                input.files = files.files;
+                input.dispatchEvent(new Event('change'));
+            })()
+            """
+        )
+        try await dashboard.waits("document.querySelector('.file .name')?.textContent === 'My-loge.png'")
+        try await dashboard.waits("document.querySelector('.files .problem')")
+        _ = try await browser.evaluate(
+            """
+            enter(document.querySelector('.look [name=logo]'), 'asset:My-loge.png');
+            enter(document.querySelector('.look [name=height]'), 20);
+            """
+        )
+        try await dashboard.click("Save look")
+        try await dashboard.waits("document.querySelector('.file').textContent.includes('logo')")
+        let saved = try await gateway.api("GET", path).json["room"]["layout"]["logo"]
+        #expect(saved["image"].string == "asset:My-loge.png" && saved["height"].double == 0.2)
+
+        try await dashboard.click("Listen")
+        let video = "document.querySelector('video.program.seen')"
+        try await dashboard.waits("\(video)?.currentTime > 0 && !\(video).paused && !\(video).muted", 30)
+        try await dashboard.waits("\(video).webkitAudioDecodedByteCount > 10000")
+        let isSeen = try await eventually(within: .seconds(10)) {
+            let colour = try await browser.evaluate(
+                """
+                (() => {
+                    const context = new OffscreenCanvas(128, 72).getContext('2d');
+                    context.drawImage(\(video), 0, 0, 128, 72);
+                    return [...context.getImageData(117, 10, 1, 1).data];
+                })()
+                """
+            ).elements.compactMap(\.int)
+            return colour.count == 4 && colour[0] < 60 && colour[1] > 200 && colour[2] < 60
+        }
+        #expect(isSeen)
+        // The host's card has its tile.
+        try await dashboard.waits("document.querySelector('.host-picture canvas:not([hidden])')")
+        let figures = try await gateway.api("GET", "/v1/rooms/friday/viewership").json
+        #expect(figures["concurrent_viewers"].int == 0 && figures["joins"].int == 0)
+        #expect(figures["excluded"]["role"].int == 1)
+        try await dashboard.click("Stop listening")
+        try await dashboard.waits("!document.querySelector('video.program')")
+
+        try await dashboard.click("Be right back")
+        try await dashboard.waits("document.querySelector('.show-bar .badge').textContent === 'Be right back'")
+        try await dashboard.click("Back on air")
+        try await dashboard.waits("document.querySelector('.show-bar .badge').textContent === 'Live'")
+        let consoleErrors = browser.consoleErrors.filter { !$0.contains("Failed to load resource") }
+        #expect(consoleErrors.isEmpty, "\(consoleErrors)")
+    }
+}
+
+/// A browser in which an operator is logged in to the dashboard, and what tests do there.
+private struct Dashboard {
+    let browser: HeadlessBrowser
+    let site: String
+    private let gateway: GatewayProcess
+
+    init(of gateway: GatewayProcess) async throws {
+        self.gateway = gateway
+        browser = try await HeadlessBrowser()
+        site = "http://127.0.0.1:\(gateway.endpoints.httpPort)"
+        try await browser.open("\(site)/")
+        #expect(try await browser.waits(for: "location.pathname === '/dashboard'", within: .seconds(5)))
+        #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(5)))
+        _ = try await browser.evaluate(
+            """
+            globalThis.confirm = () => true;
+            globalThis.named = (text) => [...document.querySelectorAll('a, button, [role=tab]')]
+                .find((one) => one.textContent.trim() === text && !one.hidden && one.offsetParent !== null);
+            globalThis.enter = (field, value) => {
+                field.value = value;
+                field.dispatchEvent(new Event('input', { bubbles: true }));
+                field.dispatchEvent(new Event('change', { bubbles: true }));
+            };
+            document.querySelector('#token').value = '\(try gateway.operatorToken)';
+            document.querySelector('.login button').click();
+            """
+        )
+    }
+
+    /// Waits until an expression is true.
+    ///
+    /// - Throws: What the page shows, if it does not become true.
+    func waits(_ expression: String, _ seconds: Int = 20) async throws {
+        let isTrue = try await browser.waits(for: expression, within: .seconds(seconds))
+        let said = try await browser.evaluate(
+            "document.querySelector('main').innerText.slice(0, 300) + document.querySelector('#toasts').innerText"
+        )
+        try #require(isTrue, "\(expression): \(said.text) \(browser.consoleErrors) \(gateway.log.suffix(2000))")
+    }
+
+    /// Clicks a link, button or tab by its text, once it is visible.
+    func click(_ text: String) async throws {
+        try await waits("named('\(text)')")
+        _ = try await browser.evaluate("named('\(text)').click()")
     }
 }

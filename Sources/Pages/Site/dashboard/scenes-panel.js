@@ -1,0 +1,195 @@
+// The scenes of a show: what is on air, what comes next, and the list to direct by.
+
+import { h, keyed, setText, show as setShown } from '../shared/element.js';
+import { ask, roomPath } from './api.js';
+import { layoutPreview } from './layout-preview.js';
+import { areKeysOn, sceneKeys, turnKeys } from './scene-keys.js';
+import { moved, sceneOnAir, settingsOf, withScene } from './scene-list.js';
+import { perform, toast } from './toast.js';
+
+const previewAfter = 200;
+
+/** A panel for a show, and a card with the scene that comes next (`next`). */
+export function scenesPanel({ base, room, mayCommand }) {
+  let scenes = [];
+  let layout = null;
+  let taken = null;
+  let here = { place: -1, isChanged: false };
+  let timer = null;
+  let isTaking = false;
+  let takenAt = null;
+  let isOver = false;
+
+  const preview = layoutPreview();
+  const title = h('span', { class: 'name' });
+  const back = h('button', { class: 'button', type: 'button', on: { click: () => step(-1) } }, 'Back');
+  const forward = h('button', { class: 'button main', type: 'button', on: { click: () => step(1) } }, 'Next');
+  const next = h('section', { class: 'card next-scene', 'aria-labelledby': 'next-title', hidden: true }, preview.element,
+    h('div', { class: 'next-text' }, h('h2', { id: 'next-title' }, 'Next scene'), title,
+      mayCommand ? h('div', { class: 'buttons' }, back, forward) : null));
+
+  const list = h('ol', { class: 'scenes' });
+  const empty = h('p', { class: 'soft' }, 'A scene is a layout with its texts and images under a name. Arrange what is on air, '
+    + 'save it here, and take it again with one button.');
+  const name = h('input', { class: 'field', name: 'scene', required: true, maxlength: 64, autocomplete: 'off' });
+  const save = h('button', { class: 'button', type: 'submit' }, 'Save what is on air as a scene');
+  const form = h('form', { class: 'scene-form', on: { submit: (event) => {
+    event.preventDefault();
+    perform(save, async () => {
+      await store(name.value.trim(), (all, scene) => withScene(all, scene));
+      form.reset();
+    }, 'Saved');
+  } } }, h('label', { class: 'choice' }, h('span', { class: 'soft' }, 'Name of the scene'), name), save);
+  const switches = h('input', { type: 'checkbox', checked: areKeysOn(), on: { change: () => turnKeys(switches.checked) } });
+  const keyLine = h('div', { class: 'scene-keys', hidden: true }, h('label', { class: 'switch' }, switches, 'Keys'),
+    h('span', { class: 'soft' }, h('kbd', {}, '1'), '–', h('kbd', {}, '9'), ' take a scene, ', h('kbd', {}, 'space'),
+      ' the next one, ', h('kbd', {}, '←'), ' or ', h('kbd', {}, 'backspace'),
+      ' the one before, while no field or button has the focus.'));
+  const element = h('section', { class: 'card', 'aria-labelledby': 'scenes-title', hidden: true },
+    h('div', { class: 'card-head' }, h('h2', { id: 'scenes-title' }, 'Scenes')), empty, list,
+    mayCommand ? keyLine : null, mayCommand ? form : null);
+
+  async function take(scene, button) {
+    // A key that is pressed twice does not skip a scene that was not seen yet.
+    if (isTaking) return;
+    isTaking = true;
+    await perform(button, async () => {
+      const answer = await ask('POST', `${base}/scenes/${encodeURIComponent(scene)}/take`);
+      taken = scene;
+      layout = answer;
+    });
+    isTaking = false;
+    draw();
+  }
+
+  /** Takes the next scene, or the one before. */
+  function step(by) {
+    const target = scenes[here.place + by];
+    if (target) take(target.name, by > 0 ? forward : back);
+  }
+
+  /** Changes the list as the gateway has it now. */
+  async function change(edit) {
+    const present = await ask('GET', base);
+    const answer = await ask('PATCH', base, { scenes: edit(present.scenes) });
+    scenes = answer.scenes;
+    draw();
+  }
+
+  /** Changes the list by a scene that is what is on air. */
+  async function store(scene, edit) {
+    if (!scene) throw new Error('A scene needs a name.');
+    const present = settingsOf(await ask('GET', roomPath(room, '/layout')));
+    taken = scene;
+    await change((all) => edit(all, { name: scene, layout: present }));
+  }
+
+  function sceneRow({ name: scene }) {
+    const key = h('span', { class: 'soft scene-number' });
+    const badge = h('span', { class: 'badge', hidden: true });
+    const button = (label, work, said) => {
+      const made = h('button', { class: 'button small', type: 'button', on: {
+        click: () => perform(made, work, said).then(draw),
+      } }, label);
+      return made;
+    };
+    const taking = h('button', { class: 'button small', type: 'button', 'aria-label': `Take ${scene}`, on: {
+      click: () => take(scene, taking),
+    } }, 'Take');
+    const up = button('Move up', () => change((all) => moved(all, scene, -1)));
+    const down = button('Move down', () => change((all) => moved(all, scene, 1)));
+    const tools = h('details', { class: 'scene-tools' }, h('summary', { 'aria-label': `Change ${scene}` }, 'Change'),
+      h('div', { class: 'buttons' }, button('Rename', async () => {
+        const other = prompt('Name of the scene:', scene)?.trim();
+        if (!other || other === scene) return;
+        if (scenes.some((one) => one.name === other)) throw new Error(`There is a scene ${other} already.`);
+        await change((all) => all.map((one) => (one.name === scene ? { ...one, name: other } : one)));
+        if (taken === scene) taken = other;
+        draw();
+      }), up, down, button('Replace by what is on air', async () => {
+        if (!confirm(`Replace the scene ${scene} by what is on air?`)) return;
+        await store(scene, (all, one) => withScene(all, one));
+        toast(`${scene} is what is on air now`);
+      }), button('Remove', async () => {
+        if (confirm(`Remove the scene ${scene}?`)) await change((all) => all.filter((one) => one.name !== scene));
+      })));
+    const row = h('li', { class: 'scene' },
+      h('div', { class: 'host-head' }, key, h('span', { class: 'name' }, scene), badge, h('span', { class: 'spacer' }),
+        mayCommand ? taking : null), mayCommand ? tools : null);
+    row.taking = taking;
+    row.update = (place) => {
+      const isHere = place === here.place;
+      const isNext = place === here.place + 1;
+      setText(key, String(place + 1));
+      setShown(badge, isHere || isNext);
+      badge.className = `badge ${isHere ? (here.isChanged ? 'warn' : 'live') : ''}`;
+      setText(badge, isHere ? (here.isChanged ? 'On air, changed' : 'On air') : 'Next');
+      row.setAttribute('aria-current', String(isHere));
+      up.disabled = place === 0;
+      down.disabled = place === scenes.length - 1;
+    };
+    return row;
+  }
+
+  function draw() {
+    here = sceneOnAir(scenes, layout, taken);
+    // Where it was before something was changed by hand.
+    if (here.place >= 0) taken = scenes[here.place].name;
+    const places = new Map(scenes.map((scene, place) => [scene.name, place]));
+    keyed(list, scenes, (scene) => scene.name, sceneRow, (row, scene) => row.update(places.get(scene.name)));
+    const isAny = scenes.length > 0;
+    setShown(empty, !isAny);
+    setShown(keyLine, isAny);
+    setShown(next, isAny && layout !== null);
+    const following = scenes[here.place + 1];
+    setText(title, following?.name ?? 'The last scene is on air');
+    setShown(preview.element, Boolean(following));
+    forward.disabled = !following;
+    back.disabled = here.place < 1;
+    clearTimeout(timer);
+    if (following && layout) timer = setTimeout(() => showNext(following), previewAfter);
+  }
+
+  /** Draws the tiles that a scene would have with the hosts of the moment. */
+  async function showNext(scene) {
+    try {
+      const answer = await ask('POST', roomPath(room, '/layout/preview'), { layout: scene.layout });
+      if (!isOver && scenes[here.place + 1]?.name === scene.name) preview.update(answer);
+    } catch {
+      // The next change of the room tries again.
+    }
+  }
+
+  const stop = mayCommand ? sceneKeys((kind, place) => {
+    if (!switches.checked || scenes.length === 0 || !layout || !element.isConnected || element.closest('[hidden]')) return false;
+    if (kind !== 'take') step(kind === 'next' ? 1 : -1);
+    else if (scenes[place]) take(scenes[place].name, list.children[place].taking);
+    return true;
+  }) : () => undefined;
+  return {
+    element,
+    next,
+    /** Takes the show as it is. */
+    update(show) {
+      setShown(element, Array.isArray(show.scenes));
+      // What another operator took counts as well.
+      const last = show.current?.scenes?.at(-1);
+      const isTaken = last !== undefined && last.taken_at !== takenAt;
+      if (isTaken) [taken, takenAt] = [last.name, last.taken_at];
+      const isNew = JSON.stringify(show.scenes ?? []) !== JSON.stringify(scenes);
+      scenes = show.scenes ?? [];
+      if (isNew || isTaken) draw();
+    },
+    /** Takes the layout on air; null without an open episode. */
+    air(present) {
+      if (present === layout) return;
+      layout = present;
+      draw();
+    },
+    close() {
+      isOver = true;
+      clearTimeout(timer);
+      stop();
+    },
+  };
+}
