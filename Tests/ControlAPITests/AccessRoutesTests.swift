@@ -185,7 +185,8 @@ struct AccessRoutesTests {
 struct AuthorizationOrderTests {
     /// Public routes.
     private static let open = [
-        "/v1/shows/{show}/status", "/v1/shows/{show}/poster", "/v1/cmcd", "/v1/openapi.yaml",
+        "/v1/shows/{show}/status", "/v1/shows/{show}/poster", "/v1/shows/{show}/replays/{recording}/media.mp4",
+        "/v1/cmcd", "/v1/openapi.yaml",
         "/v1/rooms/{room}/admission",
     ]
     /// Unknown and unauthorized resources are indistinguishable to another room's token.

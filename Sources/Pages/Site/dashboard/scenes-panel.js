@@ -17,7 +17,7 @@ export function scenesPanel({ base, room, mayCommand }) {
   let here = { place: -1, isChanged: false };
   let timer = null;
   let isTaking = false;
-  let takenAt = null;
+  let episode = null;
   let isOver = false;
 
   const preview = layoutPreview();
@@ -59,6 +59,15 @@ export function scenesPanel({ base, room, mayCommand }) {
       layout = answer;
     });
     isTaking = false;
+    draw();
+  }
+
+  /** Finds out which scene was taken before this page was opened. */
+  async function recall(of) {
+    const { moments } = await ask('GET', `${base}/episodes/${of}/moments`).catch(() => ({ moments: [] }));
+    const last = moments.findLast(({ kind }) => kind === 'scene_taken');
+    if (!last || taken !== null || episode !== of) return;
+    taken = last.name;
     draw();
   }
 
@@ -172,13 +181,14 @@ export function scenesPanel({ base, room, mayCommand }) {
     /** Takes the show as it is. */
     update(show) {
       setShown(element, Array.isArray(show.scenes));
-      // What another operator took counts as well.
-      const last = show.current?.scenes?.at(-1);
-      const isTaken = last !== undefined && last.taken_at !== takenAt;
-      if (isTaken) [taken, takenAt] = [last.name, last.taken_at];
+      const present = show.current?.id ?? null;
+      if (present !== episode) {
+        episode = present;
+        if (present) recall(present);
+      }
       const isNew = JSON.stringify(show.scenes ?? []) !== JSON.stringify(scenes);
       scenes = show.scenes ?? [];
-      if (isNew || isTaken) draw();
+      if (isNew) draw();
     },
     /** Takes the layout on air; null without an open episode. */
     air(present) {
