@@ -8,7 +8,7 @@ import { protocolBar } from './protocol-bar.js';
 
 function figure(label, hint) {
   const value = h('dd', {}, '–');
-  const note = h('span', { class: 'soft note' });
+  const note = h('dd', { class: 'soft note' });
   return { label, hint, value, note, element: h('div', { class: 'figure', title: hint }, h('dt', {}, label), value, note) };
 }
 

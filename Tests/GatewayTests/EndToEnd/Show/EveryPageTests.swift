@@ -16,7 +16,8 @@ struct EveryPageTests {
     private static let views = [
         ("/", ".shows"), ("/new", ".new-show"), ("/show/weekly/studio", ".hosts"), ("/show/weekly/outputs", ".outputs"),
         ("/show/weekly/audience", ".table"), ("/show/weekly/recordings", "#tab-recordings"),
-        ("/show/weekly/settings", ".settings"), ("/room/single", ".hosts"),
+        ("/show/weekly/settings", ".settings"), ("/room/single", ".hosts"), ("/access", "main h2"),
+        ("/system", "main h2"),
     ]
 
     /// A show with one episode that is over and one on air, and a room of its own.
@@ -89,7 +90,8 @@ struct EveryPageTests {
         #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(10)))
         try await check("the login")
         _ = try await browser.evaluate(try logIn(gateway))
-        for (view, element) in Self.views {
+        let ended = try #require(try await gateway.api("GET", "/v1/shows/weekly").json["last"]["id"].string)
+        for (view, element) in Self.views + [("/show/weekly/audience/\(ended)", ".report dl")] {
             _ = try await browser.evaluate("location.hash = '#\(view)'")
             let isShown = try await browser.waits(for: "document.querySelector('\(element)')", within: .seconds(10))
             #expect(isShown, "\(view)")
@@ -161,6 +163,7 @@ struct EveryPageTests {
             let fits = try await browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
             #expect(fits.bool == true, "\(view)")
         }
+        _ = try await browser.evaluate("location.hash = '#/show/weekly/studio'")
         #expect(
             try await browser.waits(for: "document.querySelector('.hosts .name')?.textContent", within: .seconds(10))
         )
