@@ -629,7 +629,7 @@ extension ScriptTests {
                 const update = (change) => {
                     panel.update({ ...figures, ...change });
                     const badge = panel.element.querySelector('.card-head').lastElementChild;
-                    const values = [...panel.element.querySelectorAll('dd')].slice(0, 2);
+                    const values = [...panel.element.querySelectorAll('dd:not(.note)')].slice(0, 2);
                     said.push([badge.textContent, badge.className, ...values.map((value) => value.textContent)]);
                 };
                 update({});

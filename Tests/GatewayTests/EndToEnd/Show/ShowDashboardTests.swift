@@ -199,8 +199,40 @@ struct ShowDashboardTests {
         try await dashboard.waits("document.querySelector('.show-bar .badge').textContent === 'Be right back'")
         try await dashboard.click("Back on air")
         try await dashboard.waits("document.querySelector('.show-bar .badge').textContent === 'Live'")
+        try await takeScenes(gateway, dashboard)
         let consoleErrors = browser.consoleErrors.filter { !$0.contains("Failed to load resource") }
         #expect(consoleErrors.isEmpty, "\(consoleErrors)")
+    }
+
+    /// Saves two scenes from what is on air, and takes them by keys.
+    private func takeScenes(_ gateway: GatewayProcess, _ dashboard: Dashboard) async throws {
+        let browser = dashboard.browser
+        for (place, name) in ["Wide", "Close up"].enumerated() {
+            if place == 1 {
+                let change: JSONValue = ["type": "SPOTLIGHT", "ticker": ["text": "News"]]
+                try await gateway.api("PUT", "/v1/rooms/friday/layout", change)
+            }
+            _ = try await browser.evaluate("enter(document.querySelector('[name=scene]'), '\(name)')")
+            try await dashboard.click("Save what is on air as a scene")
+            try await dashboard.waits("document.querySelectorAll('.scene .name')[\(place)]?.textContent === '\(name)'")
+        }
+        _ = try await browser.evaluate("document.activeElement.blur()")
+        let onAir = "[...document.querySelectorAll('.scene')].find((one) => one.textContent.includes('On air'))"
+        for (key, name, type, ticker) in [
+            ("1", "Wide", "GRID", nil), (" ", "Close up", "SPOTLIGHT", "News"),
+        ] as [(String, String, String, String?)] {
+            try await browser.press(key)
+            let isTaken = try await eventually(within: .seconds(10)) {
+                let layout = try await gateway.api("GET", "/v1/rooms/friday/layout").json
+                return layout["type"].string == type && layout["ticker"]["text"].string == ticker
+            }
+            #expect(isTaken, "\(type)")
+            try await dashboard.waits("\(onAir)?.textContent.includes('\(name)')")
+        }
+        // The page knows what is on air, also when it is opened again and something else was changed meanwhile.
+        try await gateway.api("PUT", "/v1/rooms/friday/layout", ["ticker": .null])
+        _ = try await browser.evaluate("location.reload()")
+        try await dashboard.waits("\(onAir)?.textContent.includes('Close up')")
     }
 }
 
