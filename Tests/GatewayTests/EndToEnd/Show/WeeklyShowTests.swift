@@ -104,7 +104,7 @@ struct WeeklyShowTests {
             // A late viewer may watch the recording, without a token.
             #expect(try await eventually(within: .seconds(10)) { try await !replays(gateway).isEmpty })
             let replay = try await Recording(path: try #require(try await replays(gateway).first))
-            #expect(try await replay.frame(at: 2).colour(x: 320, y: 90).distance(to: .red) < 60)
+            #expect(try await replay.frame(at: 6).colour(x: 320, y: 90).distance(to: .red) < 60)
 
             // What there is to look back on belongs to this episode alone.
             let recorded = try await eventually(within: .seconds(10)) {
