@@ -102,7 +102,6 @@ public struct StaticFiles: Sendable {
         ("dashboard/shows-panel.js", PackageResources.shows_panel_js),
         ("dashboard/system-view.js", PackageResources.system_view_js),
         ("dashboard/theme-switch.js", PackageResources.theme_switch_js),
-        ("dashboard/time-distance.js", PackageResources.time_distance_js),
         ("dashboard/toast.js", PackageResources.toast_js),
         ("dashboard/tokens-panel.js", PackageResources.tokens_panel_js),
         ("dashboard/totals-stream.js", PackageResources.totals_stream_js),

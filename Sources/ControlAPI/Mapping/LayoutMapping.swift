@@ -33,9 +33,7 @@ extension LayoutSettingsResource {
         )
         if settings.rotation > 0 { rotateEvery = settings.rotation }
     }
-}
 
-extension LayoutSettingsResource {
     /// Creates settings for a program that is not on air.
     init(_ settings: LayoutSettings, on program: ProgramConfiguration) {
         self.init(LayoutView(settings: settings, width: program.width, height: program.height, tiles: []))

@@ -24,15 +24,8 @@ struct AssetRoutes: FeatureRoutes {
         api.command(.put, "rooms/:room/assets/:asset") { call in
             let room = try rooms.liveRoom(call)
             try call.claims.requireOperator()
-            let largest = AssetStore.limit(of: .sound)
-            if let length = call.request.headers[.contentLength].flatMap({ Int($0) }), length > largest {
-                throw StageError.assetTooLarge(largest)
-            }
-            let asset = try await assets.store(call.request.chunks, as: call.path("asset"), room: room.sid)
-            guard try rooms.directory.summary(of: room.sid).status == .inProgress else {
-                // The room ended during the upload, which recreated its folder.
-                assets.roomEnded(room.sid)
-                throw StageError.roomNotFound
+            let asset = try await assets.store(from: call, of: room.sid) { () throws(StageError) in
+                guard try rooms.directory.summary(of: room.sid).status == .inProgress else { throw .roomNotFound }
             }
             rooms.directory.assetStored(room: room.sid, asset)
             return try APIResponse.json(AssetResource(asset))
@@ -82,6 +75,31 @@ struct AssetRoutes: FeatureRoutes {
 }
 
 extension AssetStore {
+    /// Stores the file that is the body of a request, under the name in its path.
+    ///
+    /// - Parameters:
+    ///   - owner: The sid of a room or show.
+    ///   - check: Called after the upload; throws if the owner is gone, whose folder the upload has made again.
+    /// - Throws: 53004 with status 413 for a file that is too large, and as `store`.
+    func store(
+        from call: APICall,
+        of owner: String,
+        ifPresent check: () throws(StageError) -> Void
+    ) async throws -> Asset {
+        let largest = Self.limit(of: .sound)
+        if let length = call.request.headers[.contentLength].flatMap({ Int($0) }), length > largest {
+            throw StageError.assetTooLarge(largest)
+        }
+        let asset = try await store(call.request.chunks, as: call.path("asset"), room: owner)
+        do {
+            try check()
+        } catch {
+            roomEnded(owner)
+            throw error
+        }
+        return asset
+    }
+
     /// Refuses files that neither of some rooms and shows has.
     ///
     /// - Parameters:

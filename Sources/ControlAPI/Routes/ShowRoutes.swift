@@ -226,17 +226,12 @@ struct ShowRoutes: FeatureRoutes {
         api.command(.put, "shows/:show/assets/:asset") { call in
             try call.claims.requireOperator()
             let show = try shows.show(call.path("show"))
-            let largest = AssetStore.limit(of: .sound)
-            if let length = call.request.headers[.contentLength].flatMap({ Int($0) }), length > largest {
-                throw StageError.assetTooLarge(largest)
+            let asset = try await assets.store(from: call, of: show.id) { () throws(StageError) in
+                guard try shows.show(show.name).id == show.id else { throw .showNotFound }
             }
-            let asset = try await assets.store(call.request.chunks, as: call.path("asset"), room: show.id)
-            guard let present = try? shows.show(show.name), present.id == show.id else {
-                // The show was deleted during the upload, which recreated its folder.
-                assets.roomEnded(show.id)
-                throw StageError.showNotFound
+            if let sid = (try? shows.show(show.name))?.current?.roomSID {
+                rooms.directory.assetStored(room: sid, asset)
             }
-            if let sid = present.current?.roomSID { rooms.directory.assetStored(room: sid, asset) }
             return try APIResponse.json(AssetResource(asset))
         }
 
@@ -282,9 +277,9 @@ struct ShowRoutes: FeatureRoutes {
             return APIResponse.file(file, ifNot: request.headers[.ifNoneMatch])
         }
 
-        let replay = RouterPath("shows/:show/replays/:recording/media.mp4")
-        api.group.get(replay) { request, context in try await self.replay(request, context) }
-        api.group.head(replay) { request, context in try await self.replay(request, context).createHeadResponse() }
+        api.group.get("shows/:show/replays/:recording/media.mp4") { request, context in
+            try await replay(request, context)
+        }
     }
 
     /// Returns the recordings that everyone may watch, in the order of time.

@@ -154,7 +154,8 @@ extension BroadcastClient {
     /// long interruption another snapshot follows instead. Heartbeats are omitted.
     ///
     /// The stream ends after `room.ended` and `session.disconnected`, or throws the gateway's refusal, such as 53106 or
-    /// 20104; with a token provider it continues with a new token. The buffer for a slow reader is bounded; events that do not fit are requested again.
+    /// 20104; with a token provider it continues with a new token. The buffer for a slow reader is bounded; events that
+    /// do not fit are requested again.
     public func events(of room: String, after revision: UInt64? = nil) -> EventSequence {
         EventSequence(client: self, source: .room(room), revision: revision)
     }

@@ -38,14 +38,6 @@ public struct DataDirectory: Sendable {
         }
     }
 
-    /// Returns the disk space available to this process in a folder; nil if unknown.
-    static func freeBytes(at path: String) -> UInt64? {
-        var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return nil }
-        let (bytes, isMore) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-        return isMore ? .max : bytes
-    }
-
     // MARK: Time
 
     private static let queue = DispatchQueue(label: "footlight.files", qos: .utility)

@@ -36,7 +36,7 @@ extension Doctor {
         if mode & 0o077 != 0 {
             findings.append(.warning(subject, "Others may read \(path).", "The gateway narrows it at its start."))
         }
-        if let free = DataDirectory.freeBytes(at: path) {
+        if let free = DiskSpace.read(at: path)?.space.free {
             let reserve = UInt64(configuration.recordingReserve) << 20
             findings.append(
                 free < reserve + Self.comfortableBytes

@@ -143,7 +143,7 @@ extension LivenessMonitor.Part {
             },
             Self(name: "disk", reason: .disk) { answer in
                 queue.async {
-                    let free = DataDirectory.freeBytes(at: directory.path) ?? .max
+                    let free = DiskSpace.read(at: directory.path)?.space.free ?? .max
                     let isShort = free < LivenessMonitor.minimumFreeBytes
                     answer(isShort ? "only \(free >> 20) MiB are free" : nil)
                 }

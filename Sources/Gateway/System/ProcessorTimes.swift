@@ -70,39 +70,6 @@ struct ProcessTimes: Equatable {
     var bytes: Int { Int(clamping: pages.multipliedReportingOverflow(by: Self.pageSize).partialValue) }
 }
 
-/// The space of the disk of a folder, in bytes.
-struct DiskSpace: Equatable {
-    /// What is on the disk.
-    var holds: [String]
-    var free: UInt64
-    var total: UInt64
-
-    /// Reads the space of the disks of folders; blocks for as long as a disk does not answer.
-    ///
-    /// Folders on the same disk have one entry; one that does not exist has none.
-    static func read(_ folders: [(name: String, path: String)]) -> [DiskSpace] {
-        var found: [(disk: UInt, space: DiskSpace)] = []
-        for (name, path) in folders {
-            var system = statvfs()
-            guard statvfs(path, &system) == 0 else { continue }
-            let disk = UInt(system.f_fsid)
-            if let index = found.firstIndex(where: { $0.disk == disk }) {
-                found[index].space.holds.append(name)
-                continue
-            }
-            let block = UInt64(system.f_frsize)
-            func bytes(_ blocks: UInt) -> UInt64 {
-                let (bytes, isMore) = UInt64(blocks).multipliedReportingOverflow(by: block)
-                return isMore ? .max : bytes
-            }
-            found.append(
-                (disk, DiskSpace(holds: [name], free: bytes(system.f_bavail), total: bytes(system.f_blocks)))
-            )
-        }
-        return found.map(\.space)
-    }
-}
-
 /// The open descriptors of this process.
 enum OpenDescriptors {
     /// Counts the open descriptors; nil if the system does not tell.

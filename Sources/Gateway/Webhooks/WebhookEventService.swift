@@ -1,6 +1,7 @@
 import ControlAPI
 import Egress
 import Foundation
+import FootlightModel
 import Logging
 import Media
 import ServiceLifecycle
@@ -98,7 +99,7 @@ final class WebhookEventService: Service {
     ///
     /// Called about once per second; must not block.
     func update(_ rooms: [RoomViewership]) {
-        let (events, isTurn) = reports.withLock { reports in
+        let (events, turn) = reports.withLock { reports in
             var events: [WebhookEvent] = []
             for room in rooms {
                 events += reports.thresholds.update(room).map { builder.thresholdEvent($0, of: room) }
@@ -109,17 +110,17 @@ final class WebhookEventService: Service {
                 events += rooms.map { builder.minuteEvent(of: $0) }
             }
             reports.turns += 1
-            return (events, reports.turns % Self.summaryInterval == 0)
+            return (events, reports.turns)
         }
         for event in events { webhooks.post(event) }
-        diagnose()
+        if turn % Self.diagnosisInterval == 0 { diagnose() }
         let isDue = pendingChecks.load(ordering: .relaxed) > 0
         if isDue { pendingChecks.subtract(1, ordering: .relaxed) }
-        if isDue || isTurn { checkSignals.continuation.yield() }
+        if isDue || turn % Self.summaryInterval == 0 { checkSignals.continuation.yield() }
     }
 
     private func diagnose() {
-        guard reports.withLock({ $0.turns % Self.diagnosisInterval == 0 }) else { return }
+        guard webhooks.hasSubscribers(to: .webhook(.hostDiagnosis)) else { return }
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let rooms = stage.rooms(.inProgress)
         let diagnoses = rooms.map { (try? stage.diagnosis(room: $0.sid, cores: cores))?.hosts ?? [] }

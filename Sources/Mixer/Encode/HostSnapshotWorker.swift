@@ -89,9 +89,6 @@ final class HostSnapshotWorker: Sendable {
         let height = min(max((width * frame.height / max(frame.width, 1) + 1) & ~1, 16), FrameLimits.side)
         let canvas = try Canvas(width: width, height: height)
         try canvas.draw(frame, in: canvas.bounds)
-        return switch snapshot.format {
-        case .jpeg: try canvas.jpeg()
-        case .png: try canvas.png()
-        }
+        return try canvas.file(snapshot.format)
     }
 }

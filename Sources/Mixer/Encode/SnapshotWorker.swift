@@ -73,9 +73,16 @@ final class SnapshotWorker: Sendable {
             scaled = try Canvas(width: wide, height: high)
             try scaled.scale(from: canvas)
         }
-        return switch snapshot.format {
-        case .jpeg: try scaled.jpeg()
-        case .png: try scaled.png()
+        return try scaled.file(snapshot.format)
+    }
+}
+
+extension Canvas {
+    /// The canvas as an image file.
+    func file(_ format: Snapshot.Format) throws(CodecError) -> ByteBuffer {
+        switch format {
+        case .jpeg: try jpeg()
+        case .png: try png()
         }
     }
 }

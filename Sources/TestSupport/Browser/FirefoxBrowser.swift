@@ -34,12 +34,9 @@ public final class FirefoxBrowser: Sendable {
 
     /// Starts a browser with one empty page.
     ///
-    /// - Parameters:
-    ///   - width: The width of the window in pixels.
-    ///   - height: The height of the window in pixels.
-    ///   - deadline: The time in which it must start.
+    /// - Parameter deadline: The time in which it must start.
     /// - Throws: `ToolFailure` if it does not start.
-    public init(width: Int = 1280, height: Int = 800, within deadline: Duration = .seconds(40)) async throws {
+    public init(within deadline: Duration = .seconds(40)) async throws {
         folder = try TemporaryFolder("firefox")
         let port = try FreePort.pick()
         let profile = folder.file("profile")
@@ -48,7 +45,7 @@ public final class FirefoxBrowser: Sendable {
         try settings.write(toFile: profile + "/user.js", atomically: true, encoding: .utf8)
         child = try ChildProcess(
             ["firefox-esr", "--headless", "--marionette", "--no-remote", "--profile", profile]
-                + ["--width", "\(width)", "--height", "\(height)"],
+                + ["--width", "1280", "--height", "800"],
             // Its files belong to whom it runs as.
             environment: ["HOME": folder.path, "MOZ_CRASHREPORTER_DISABLE": "1"],
             logFolder: folder.path
@@ -85,13 +82,6 @@ public final class FirefoxBrowser: Sendable {
         try await eventually(within: deadline, every: .milliseconds(100)) {
             try await self.evaluate("Boolean(\(expression))").bool == true
         }
-    }
-
-    /// Saves a screenshot of the page as a PNG file.
-    public func captureScreenshot(to path: String) async throws {
-        let answer = try await send("WebDriver:TakeScreenshot", ["full": false])
-        guard let data = Data(base64Encoded: answer["value"].string ?? "") else { throw ToolFailure("no screenshot") }
-        try data.write(to: URL(fileURLWithPath: path))
     }
 
     // MARK: Protocol

@@ -595,6 +595,13 @@ extension WebhookDispatcher {
         state.withLock { !$0.recipients(of: event).isEmpty }
     }
 
+    /// Whether any endpoint would receive events of a type, of all rooms or of some.
+    public func hasSubscribers(to type: WebhookEventType) -> Bool {
+        state.withLock { state in
+            state.endpoints.values.contains { $0.scheduler.isEnabled && $0.endpoint.filter.selects(type) }
+        }
+    }
+
     /// Returns the stored value of a mark; nil if there is none.
     ///
     /// - Throws: `unavailable` if the database cannot be read.

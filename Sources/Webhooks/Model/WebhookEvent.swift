@@ -63,6 +63,11 @@ public struct EventFilter: Sendable, Hashable {
     /// Whether an event matches.
     public func passes(_ event: WebhookEvent) -> Bool {
         if let room, let origin = event.room, origin.name != room, origin.sid != room { return false }
-        return types.isEmpty || types.contains { $0.value?.matches(event.type) ?? false }
+        return selects(event.type)
+    }
+
+    /// Whether events of a type match, of some room at least.
+    func selects(_ type: WebhookEventType) -> Bool {
+        types.isEmpty || types.contains { $0.value?.matches(type) ?? false }
     }
 }

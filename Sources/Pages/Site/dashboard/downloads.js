@@ -43,14 +43,19 @@ function lastDay() {
   return `/viewership/timeseries.csv?${new URLSearchParams({ from, step: 60, group_by: 'protocol' })}`;
 }
 
+/** Lets the browser save texts as one file. */
+export function saveFile(texts, type, name) {
+  const url = URL.createObjectURL(new Blob(texts, { type }));
+  h('a', { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
 async function save(button, room, pathOf, name) {
   button.disabled = true;
   try {
     const path = await pathOf(room);
     const texts = await pages(room === null ? `/v1${path}` : roomPath(room, path));
-    const url = URL.createObjectURL(new Blob(texts, { type: 'text/csv' }));
-    h('a', { href: url, download: name }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    saveFile(texts, 'text/csv', name);
   } catch (error) {
     toast(error.status === 404 ? 'There is no such file yet.' : error.message, { isError: true });
   } finally {

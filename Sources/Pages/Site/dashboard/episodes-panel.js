@@ -1,6 +1,6 @@
 // The episodes of a show: those to come, and what there is to look back on.
 
-import { h, keyed, setText, show as setShown } from '../shared/element.js';
+import { h, keyed, labelled, setText, show as setShown } from '../shared/element.js';
 import { count, duration } from '../shared/format.js';
 import { dateTime } from '../shared/texts.js';
 import { ask, askIfThere } from './api.js';
@@ -40,8 +40,8 @@ export function episodesPanel({ base, name, mayCommand }) {
       await load();
     });
   } } },
-  h('label', { class: 'choice' }, h('span', { class: 'soft' }, 'Title'), title),
-  h('label', { class: 'choice' }, h('span', { class: 'soft' }, 'Start'), time), button);
+  labelled('Title', title),
+  labelled('Start', time), button);
   const planning = h('section', { class: 'card', 'aria-labelledby': 'planned-title' },
     h('div', { class: 'card-head' }, h('h2', { id: 'planned-title' }, 'Planned episodes')), empty, upcoming,
     mayCommand ? form : null);

@@ -1,6 +1,6 @@
 // The hosts on stage: whether each is heard and seen, and why not; its switches, its level, and its gain.
 
-import { h, icon, keyed, setText, show } from '../shared/element.js';
+import { h, icon, keyed, labelled, setText, show } from '../shared/element.js';
 import { ask, roomPath } from './api.js';
 import { chooseFile, fixedOption, offerFiles } from './file-choice.js';
 import { hostPicture } from './host-picture.js';
@@ -161,7 +161,7 @@ function hostRow(room, { sid, identity: own }, mayCommand) {
   } }, fixedOption('', 'The initials'));
   const more = h('details', { class: 'more' }, h('summary', {}, 'More'),
     h('div', { class: 'host-more' }, ...choices.map(({ element }) => element), h('div', {}, copyReturn),
-      h('label', { class: 'choice' }, h('span', { class: 'soft' }, 'Picture while the camera is off'), avatar)));
+      labelled('Picture while the camera is off', avatar)));
   const gain = h('input', { type: 'range', min: -60, max: 12, step: 1, class: 'gain', on: {
     input: () => setText(gainText, gainWords(Number(gain.value))),
     change: () => perform(gain, () => ask('PUT', path('/sound'), { gain_db: Number(gain.value) })),

@@ -1,6 +1,6 @@
 // Arranges the stage: what it would look like is shown before it is done.
 
-import { h, setText, show } from '../shared/element.js';
+import { h, labelled, setText, show } from '../shared/element.js';
 import { ask, roomPath } from './api.js';
 import { layoutPreview } from './layout-preview.js';
 import { perform, toast } from './toast.js';
@@ -31,7 +31,7 @@ export function layoutPanel(room, { mayCommand }) {
     const select = h('select', { class: 'pick', disabled: !mayCommand, on: {
       change: () => change({ [key]: isNumber ? Number(select.value) : select.value }),
     } }, ...options.map(([value, words]) => h('option', { value }, words)));
-    return { key, select, element: h('label', { class: 'choice' }, h('span', { class: 'soft' }, label), select) };
+    return { key, select, element: labelled(label, select) };
   });
   const boxes = switches.map(([key, label]) => {
     const input = h('input', { type: 'checkbox', disabled: !mayCommand, on: {

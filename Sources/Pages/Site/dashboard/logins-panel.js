@@ -1,9 +1,9 @@
 // The sessions of this dashboard: who is logged in, since when, and a button that ends one.
 
 import { h, keyed, setText } from '../shared/element.js';
+import { distance } from '../shared/format.js';
 import { ask } from './api.js';
 import { poll } from './poll.js';
-import { distance } from './time-distance.js';
 import { perform } from './toast.js';
 
 // In this order: Edge names Chrome too, Chrome names Safari, Android names Linux.

@@ -1,6 +1,6 @@
 // The look of a show: logo, background, slates and poster, of its files.
 
-import { h, setText, show as setShown } from '../shared/element.js';
+import { h, labelled, setText, show as setShown } from '../shared/element.js';
 import { ask, roomPath } from './api.js';
 import { byName, chooseFile, fixedOption, offerFiles } from './file-choice.js';
 import { perform } from './toast.js';
@@ -12,7 +12,6 @@ const slates = [['starting_soon', 'Starting soon'], ['be_right_back', 'Be right 
 /** A panel for a show; without `mayCommand` it only shows. */
 export function lookPanel({ base, room, mayCommand }) {
   const disabled = !mayCommand;
-  const field = (label, input) => h('label', { class: 'choice' }, h('span', { class: 'soft' }, label), input);
   const images = [];
   const sounds = [];
   const pick = (name, group, none, ...further) => {
@@ -26,7 +25,7 @@ export function lookPanel({ base, room, mayCommand }) {
   const height = h('input', { class: 'field', name: 'height', type: 'number', min: 2, max: 50, required: true, disabled });
   const background = pick('background', images, 'Colour of the theme', fixedOption('colour', 'A colour'));
   const colour = h('input', { class: 'field', name: 'colour', type: 'color', value: '#102030', disabled });
-  const colourField = field('Colour', colour);
+  const colourField = labelled('Colour', colour);
   const poster = pick('poster', images, 'None');
   const parts = slates.map(([key, title]) => {
     const text = h('input', { class: 'field', name: `${key}-text`, maxlength: 500, autocomplete: 'off', disabled,
@@ -34,7 +33,7 @@ export function lookPanel({ base, room, mayCommand }) {
     const image = pick(`${key}-image`, images, 'The background');
     const music = pick(`${key}-music`, sounds, 'Silence');
     return { key, text, image, music, element: h('fieldset', { class: 'look-group' }, h('legend', {}, `Slate: ${title}`),
-      field('Text', text), field('Image', image), field('Music', music)) };
+      labelled('Text', text), labelled('Image', image), labelled('Music', music)) };
   });
   const everywhere = h('input', { type: 'checkbox', checked: true, disabled });
   const everywhereField = h('label', { class: 'switch', hidden: true }, everywhere, 'In the saved scenes, too');
@@ -67,10 +66,10 @@ export function lookPanel({ base, room, mayCommand }) {
       }, 'Saved');
     },
   } },
-  h('fieldset', { class: 'look-group' }, h('legend', {}, 'Logo'), field('Image', logo), field('Place', corner),
-    field('Height, % of the picture', height)),
-  h('fieldset', { class: 'look-group' }, h('legend', {}, 'Background and poster'), field('Behind the hosts', background),
-    colourField, field('Poster for early viewers', poster)),
+  h('fieldset', { class: 'look-group' }, h('legend', {}, 'Logo'), labelled('Image', logo), labelled('Place', corner),
+    labelled('Height, % of the picture', height)),
+  h('fieldset', { class: 'look-group' }, h('legend', {}, 'Background and poster'), labelled('Behind the hosts', background),
+    colourField, labelled('Poster for early viewers', poster)),
   ...parts.map((one) => one.element),
   mayCommand ? h('div', { class: 'buttons' }, save, everywhereField, note) : null);
   const element = h('section', { class: 'card', 'aria-labelledby': 'look-title' },

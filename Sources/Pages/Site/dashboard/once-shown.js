@@ -1,7 +1,7 @@
 // A secret that the gateway tells only once, with a button that copies it.
 
 import { h, setText, show } from '../shared/element.js';
-import { toast } from './toast.js';
+import { copy } from './toast.js';
 
 /** A place for a secret: `present` shows one until it is put away. */
 export function onceShown() {
@@ -11,18 +11,13 @@ export function onceShown() {
     setText(secret, '');
     show(element, false);
   };
-  const copy = h('button', { class: 'button main', type: 'button', on: { click: async () => {
-    try {
-      await navigator.clipboard.writeText(secret.textContent);
-      toast('Copied');
-    } catch {
-      getSelection().selectAllChildren(secret);
-      toast('The browser does not let this page copy; it is selected, copy it by hand.', { isError: true });
-    }
+  const copying = h('button', { class: 'button main', type: 'button', on: { click: async () => {
+    const refused = 'The browser does not let this page copy; it is selected, copy it by hand.';
+    if (!await copy(secret.textContent, 'Copied', refused)) getSelection().selectAllChildren(secret);
   } } }, 'Copy');
   const close = h('button', { class: 'button', type: 'button', on: { click: hide } }, 'I have it');
   const element = h('div', { class: 'notice once', hidden: true, tabindex: -1 }, title, secret,
-    h('p', { class: 'soft hint' }, 'It is shown only now.'), h('div', { class: 'buttons' }, copy, close));
+    h('p', { class: 'soft hint' }, 'It is shown only now.'), h('div', { class: 'buttons' }, copying, close));
   return {
     element,
     present(text, value) {

@@ -1,6 +1,6 @@
 // Where the program is pushed: how each output is doing, and a button for those that are not.
 
-import { h, icon, keyed, setText, show } from '../shared/element.js';
+import { h, icon, keyed, labelled, setText, show } from '../shared/element.js';
 import { bytes, clock } from '../shared/format.js';
 import { ask, roomPath } from './api.js';
 import { perform } from './toast.js';
@@ -72,7 +72,6 @@ function outputRow(room, name, mayCommand) {
 /** Adds an output, or starts the livestream with it. */
 function outputForm(room, isRunning) {
   const field = (name, properties) => h('input', { class: 'field', name, required: true, spellcheck: 'false', ...properties });
-  const labelled = (text, input) => h('label', { class: 'choice' }, h('span', { class: 'soft' }, text), input);
   const name = field('name', { pattern: '[A-Za-z0-9_\\-]{1,64}', autocomplete: 'off' });
   const url = field('url', { type: 'url', placeholder: 'rtmp://', autocomplete: 'off' });
   const key = field('key', { type: 'password', autocomplete: 'new-password' });

@@ -1,6 +1,6 @@
 // What lies over the program: the lower third and the ticker.
 
-import { h, setText, show } from '../shared/element.js';
+import { h, labelled, setText, show } from '../shared/element.js';
 import { ask, roomPath } from './api.js';
 import { perform } from './toast.js';
 
@@ -21,7 +21,7 @@ export function overlaysPanel(room, { mayCommand }) {
     const state = h('span', { class: 'badge live', hidden: true }, 'Shown');
     const inputs = fields.map(({ name, label, ...rest }) => {
       const input = h('input', { class: 'field', name, disabled: !mayCommand, autocomplete: 'off', ...rest });
-      return { name, input, element: h('label', { class: 'choice' }, h('span', { class: 'soft' }, label), input) };
+      return { name, input, element: labelled(label, input) };
     });
     const put = h('button', { class: 'button main', type: 'submit' }, 'Show');
     const hide = h('button', { class: 'button', type: 'button', hidden: true, on: {

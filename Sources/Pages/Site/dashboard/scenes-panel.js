@@ -1,6 +1,6 @@
 // The scenes of a show: what is on air, what comes next, and the list to direct by.
 
-import { h, keyed, setText, show as setShown } from '../shared/element.js';
+import { h, keyed, labelled, setText, show as setShown } from '../shared/element.js';
 import { ask, roomPath } from './api.js';
 import { layoutPreview } from './layout-preview.js';
 import { areKeysOn, sceneKeys, turnKeys } from './scene-keys.js';
@@ -39,7 +39,7 @@ export function scenesPanel({ base, room, mayCommand }) {
       await store(name.value.trim(), (all, scene) => withScene(all, scene));
       form.reset();
     }, 'Saved');
-  } } }, h('label', { class: 'choice' }, h('span', { class: 'soft' }, 'Name of the scene'), name), save);
+  } } }, labelled('Name of the scene', name), save);
   const switches = h('input', { type: 'checkbox', checked: areKeysOn(), on: { change: () => turnKeys(switches.checked) } });
   const keyLine = h('div', { class: 'scene-keys', hidden: true }, h('label', { class: 'switch' }, switches, 'Keys'),
     h('span', { class: 'soft' }, h('kbd', {}, '1'), '–', h('kbd', {}, '9'), ' take a scene, ', h('kbd', {}, 'space'),

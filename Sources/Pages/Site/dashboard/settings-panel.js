@@ -1,6 +1,6 @@
 // The settings of a show: its texts and times, its hosts' seats with their keys, and its saved outputs.
 
-import { h, keyed, setText, show as setShown } from '../shared/element.js';
+import { h, keyed, labelled, setText, show as setShown } from '../shared/element.js';
 import { ask } from './api.js';
 import { identityOf } from './new-show-view.js';
 import { copyForEncoder, ingestOf } from './seat-settings.js';
@@ -11,8 +11,6 @@ const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'satur
 /** A form for a show's texts and times, and one for its outputs (`outputs`). */
 export function settingsPanel({ base, mayCommand }) {
   const disabled = !mayCommand;
-  const field = (label, input, hint) => h('label', { class: 'choice' }, h('span', { class: 'soft' }, label), input,
-    hint ? h('span', { class: 'soft hint' }, hint) : null);
   const title = h('input', { class: 'field', maxlength: 200, disabled });
   const description = h('textarea', { class: 'field', rows: 4, maxlength: 4000, disabled });
   const days = weekdays.map((day) => ({ day, input: h('input', { type: 'checkbox', disabled }) }));
@@ -56,11 +54,11 @@ export function settingsPanel({ base, mayCommand }) {
       }, 'Saved');
     },
   } },
-  field('Title', title), field('Description', description),
+  labelled('Title', title), labelled('Description', description),
   h('fieldset', { class: 'days' }, h('legend', { class: 'soft' }, 'Takes place every'),
     ...days.map(({ day, input }) => h('label', { class: 'switch' }, input, day[0].toUpperCase() + day.slice(1)))),
-  h('div', { class: 'choices' }, field('At', time), field('Time zone', zone),
-    field('Opens for hosts, minutes before', opens), field('Ends after minutes without hosts', idle)),
+  h('div', { class: 'choices' }, labelled('At', time), labelled('Time zone', zone),
+    labelled('Opens for hosts, minutes before', opens), labelled('Ends after minutes without hosts', idle)),
   h('div', { class: 'switches' }, h('label', { class: 'switch' }, starts, 'Goes live by itself at the planned time'),
     h('label', { class: 'switch' }, records, 'Record what is live'),
     h('label', { class: 'switch' }, replays, 'Let everyone watch the recording until the next episode')),
@@ -96,7 +94,7 @@ function outputsForm({ base, mayCommand }) {
   const empty = h('p', { class: 'soft' }, 'None: the program goes to viewers of this gateway only.');
   const input = (label, properties) => {
     const field = h('input', { class: 'field', required: true, spellcheck: 'false', ...properties });
-    return { field, element: h('label', { class: 'choice' }, h('span', { class: 'soft' }, label), field) };
+    return { field, element: labelled(label, field) };
   };
   const name = input('Name', { pattern: '[A-Za-z0-9_\\-]{1,64}', autocomplete: 'off' });
   const url = input('Address', { type: 'url', placeholder: 'rtmp://', autocomplete: 'off' });
@@ -148,7 +146,7 @@ export function seatsPanel({ base, mayCommand }) {
       await ask('POST', `${base}/seats`, { identity: identityOf(name.value, list.children.length), display_name: name.value });
       form.reset();
     });
-  } } }, h('label', { class: 'choice' }, h('span', { class: 'soft' }, 'Name'), name), add);
+  } } }, labelled('Name', name), add);
   const element = h('section', { class: 'card', 'aria-labelledby': 'seats-title' },
     h('div', { class: 'card-head' }, h('h2', { id: 'seats-title' }, 'Hosts and their keys')), empty, list,
     mayCommand ? form : null);

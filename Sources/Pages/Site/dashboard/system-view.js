@@ -1,10 +1,10 @@
 // How the gateway and its machine are doing, in words: what needs attention first, then the rest, then the log.
 
-import { h, icon, keyed, setText, show } from '../shared/element.js';
-import { clock } from '../shared/format.js';
+import { h, icon, keyed, labelled, setText, show } from '../shared/element.js';
+import { clock, distance } from '../shared/format.js';
 import { ask } from './api.js';
+import { saveFile } from './downloads.js';
 import { poll } from './poll.js';
-import { distance } from './time-distance.js';
 import { perform } from './toast.js';
 
 const tones = { problem: ['bad', 'problem'], warning: ['warn', 'warning'], ok: ['good', 'fine'] };
@@ -93,8 +93,8 @@ function logPanel() {
   const element = h('section', { class: 'card', 'aria-labelledby': 'log-title' },
     h('div', { class: 'card-head' }, h('h2', { id: 'log-title' }, 'Log')),
     h('div', { class: 'choices' },
-      h('label', { class: 'choice' }, h('span', { class: 'soft' }, 'Severity'), level),
-      h('label', { class: 'choice' }, h('span', { class: 'soft' }, 'Room'), room)),
+      labelled('Severity', level),
+      labelled('Room', room)),
     empty, list);
 
   async function load() {
@@ -119,7 +119,6 @@ function eventRow({ at, level, message, metadata }) {
 
 async function saveDiagnostics() {
   const bundle = await ask('GET', '/v1/system/diagnostics');
-  const url = URL.createObjectURL(new Blob([JSON.stringify(bundle, null, 2)], { type: 'application/json' }));
-  h('a', { href: url, download: `footlight-diagnostics-${bundle.made_at.slice(0, 10)}.json` }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  const name = `footlight-diagnostics-${bundle.made_at.slice(0, 10)}.json`;
+  saveFile([JSON.stringify(bundle, null, 2)], 'application/json', name);
 }

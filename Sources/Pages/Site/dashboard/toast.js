@@ -12,6 +12,23 @@ export function toast(text, { isError = false } = {}) {
 }
 
 /**
+ * Copies a text, and says so.
+ *
+ * @param refused What to tell where the browser does not let a page copy, as in clear from another machine.
+ * @returns Whether it is copied.
+ */
+export async function copy(text, said, refused) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    toast(refused, { isError: true });
+    return false;
+  }
+  toast(said);
+  return true;
+}
+
+/**
  * Runs a button's action: disables the button meanwhile, and shows an error.
  *
  * @param said What to tell when it is done; nothing when left out.

@@ -1,10 +1,10 @@
 // Access tokens: those that were made here, a form for a new one, and what refuses one from now on.
 
-import { h, keyed, setText, show } from '../shared/element.js';
+import { h, keyed, labelled, setText, show } from '../shared/element.js';
+import { distance } from '../shared/format.js';
 import { ask } from './api.js';
 import { onceShown } from './once-shown.js';
 import { poll } from './poll.js';
-import { distance } from './time-distance.js';
 import { perform } from './toast.js';
 
 const roles = [
@@ -22,7 +22,6 @@ const lifetimes = [
 
 const select = (name, options) => h('select', { class: 'pick', name },
   ...options.map(([value, text]) => h('option', { value }, text)));
-const labelled = (text, field) => h('label', { class: 'choice' }, h('span', { class: 'soft' }, text), field);
 
 /** A panel for operators. */
 export function tokensPanel() {

@@ -1,11 +1,10 @@
 // Webhooks: where events are posted to, whether they arrive, and a form for a new one.
 
-import { h, keyed, setText, show } from '../shared/element.js';
-import { clock, count } from '../shared/format.js';
+import { h, keyed, labelled, setText, show } from '../shared/element.js';
+import { clock, count, distance } from '../shared/format.js';
 import { ask } from './api.js';
 import { onceShown } from './once-shown.js';
 import { poll } from './poll.js';
-import { distance } from './time-distance.js';
 import { perform, toast } from './toast.js';
 
 const groups = [
@@ -123,7 +122,6 @@ async function undelivered(path) {
 
 /** The form for a new webhook, whose secret is shown once. */
 function newWebhook(secret, load) {
-  const labelled = (text, field) => h('label', { class: 'choice' }, h('span', { class: 'soft' }, text), field);
   const url = h('input', { class: 'field', name: 'url', type: 'url', required: true, autocomplete: 'off',
     spellcheck: 'false' });
   const room = h('input', { class: 'field', name: 'room', autocomplete: 'off', spellcheck: 'false' });

@@ -18,6 +18,11 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
+/** A field of a form with its label. */
+export function labelled(text, field) {
+  return h('label', { class: 'choice' }, h('span', { class: 'soft' }, text), field);
+}
+
 /** Sets a text where it differs, so that nothing is laid out or read aloud for no reason. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;

@@ -14,6 +14,7 @@ struct ShowDashboardTests {
         let clip = folder.file("ann.flv")
         try await FFmpeg.encode(HostScript(.red, tone: 440), seconds: 40, to: clip)
         let dashboard = try await Dashboard(of: gateway)
+        try await dashboard.logIn()
         let (browser, site) = (dashboard.browser, dashboard.site)
         func waits(_ expression: String, _ seconds: Int = 20) async throws {
             try await dashboard.waits(expression, seconds)
@@ -133,6 +134,7 @@ struct ShowDashboardTests {
         _ = try await gateway.api("POST", "\(path)/episodes", [:])
         _ = try await gateway.api("POST", "\(path)/episodes/current/open")
         let dashboard = try await Dashboard(of: gateway)
+        try await dashboard.logIn()
         let browser = dashboard.browser
         _ = try await browser.evaluate("location.hash = '#/show/friday/studio'")
         try await dashboard.waits("named('Listen')?.disabled")
@@ -199,13 +201,13 @@ struct ShowDashboardTests {
         try await dashboard.waits("document.querySelector('.show-bar .badge').textContent === 'Be right back'")
         try await dashboard.click("Back on air")
         try await dashboard.waits("document.querySelector('.show-bar .badge').textContent === 'Live'")
-        try await takeScenes(gateway, dashboard)
+        try await directByScenes(gateway, dashboard)
         let consoleErrors = browser.consoleErrors.filter { !$0.contains("Failed to load resource") }
         #expect(consoleErrors.isEmpty, "\(consoleErrors)")
     }
 
     /// Saves two scenes from what is on air, and takes them by keys.
-    private func takeScenes(_ gateway: GatewayProcess, _ dashboard: Dashboard) async throws {
+    private func directByScenes(_ gateway: GatewayProcess, _ dashboard: Dashboard) async throws {
         let browser = dashboard.browser
         for (place, name) in ["Wide", "Close up"].enumerated() {
             if place == 1 {
@@ -233,52 +235,5 @@ struct ShowDashboardTests {
         try await gateway.api("PUT", "/v1/rooms/friday/layout", ["ticker": .null])
         _ = try await browser.evaluate("location.reload()")
         try await dashboard.waits("\(onAir)?.textContent.includes('Close up')")
-    }
-}
-
-/// A browser in which an operator is logged in to the dashboard, and what tests do there.
-private struct Dashboard {
-    let browser: HeadlessBrowser
-    let site: String
-    private let gateway: GatewayProcess
-
-    init(of gateway: GatewayProcess) async throws {
-        self.gateway = gateway
-        browser = try await HeadlessBrowser()
-        site = "http://127.0.0.1:\(gateway.endpoints.httpPort)"
-        try await browser.open("\(site)/")
-        #expect(try await browser.waits(for: "location.pathname === '/dashboard'", within: .seconds(5)))
-        #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(5)))
-        _ = try await browser.evaluate(
-            """
-            globalThis.confirm = () => true;
-            globalThis.named = (text) => [...document.querySelectorAll('a, button, [role=tab]')]
-                .find((one) => one.textContent.trim() === text && !one.hidden && one.offsetParent !== null);
-            globalThis.enter = (field, value) => {
-                field.value = value;
-                field.dispatchEvent(new Event('input', { bubbles: true }));
-                field.dispatchEvent(new Event('change', { bubbles: true }));
-            };
-            document.querySelector('#token').value = '\(try gateway.operatorToken)';
-            document.querySelector('.login button').click();
-            """
-        )
-    }
-
-    /// Waits until an expression is true.
-    ///
-    /// - Throws: What the page shows, if it does not become true.
-    func waits(_ expression: String, _ seconds: Int = 20) async throws {
-        let isTrue = try await browser.waits(for: expression, within: .seconds(seconds))
-        let said = try await browser.evaluate(
-            "document.querySelector('main').innerText.slice(0, 300) + document.querySelector('#toasts').innerText"
-        )
-        try #require(isTrue, "\(expression): \(said.text) \(browser.consoleErrors) \(gateway.log.suffix(2000))")
-    }
-
-    /// Clicks a link, button or tab by its text, once it is visible.
-    func click(_ text: String) async throws {
-        try await waits("named('\(text)')")
-        _ = try await browser.evaluate("named('\(text)').click()")
     }
 }

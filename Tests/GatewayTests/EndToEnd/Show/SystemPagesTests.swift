@@ -7,51 +7,24 @@ import Testing
 @Suite("Access and system in the dashboard", .enabled(if: TestRun.isFull), .serialized, .timeLimit(.minutes(3)))
 struct SystemPagesTests {
     private let gateway: GatewayProcess
-    private let browser: HeadlessBrowser
-    private var site: String { "http://127.0.0.1:\(gateway.endpoints.httpPort)" }
+    private let dashboard: Dashboard
+    private var browser: HeadlessBrowser { dashboard.browser }
 
     init() async throws {
         gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LIMITS_BANDWIDTH_MBPS": "1000"])
-        browser = try await HeadlessBrowser()
+        dashboard = try await Dashboard(of: gateway)
     }
 
     private func waits(_ expression: String, _ seconds: Int = 20) async throws {
-        let isTrue = try await browser.waits(for: expression, within: .seconds(seconds))
-        let said = try await browser.evaluate(
-            "document.querySelector('main').innerText.slice(0, 900) + document.querySelector('#toasts').innerText"
-        )
-        try #require(isTrue, "\(expression): \(said.text) \(browser.consoleErrors) \(gateway.log.suffix(2000))")
+        try await dashboard.waits(expression, seconds)
     }
 
-    private func click(_ text: String) async throws {
-        try await waits("named('\(text)')")
-        _ = try await browser.evaluate("named('\(text)').click()")
-    }
-
-    private func logIn(_ token: String) async throws {
-        try await browser.open("\(site)/dashboard")
-        #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(5)))
-        _ = try await browser.evaluate(
-            """
-            globalThis.confirm = () => true;
-            globalThis.named = (text) => [...document.querySelectorAll('a, button, summary')]
-                .find((one) => one.textContent.trim() === text && !one.hidden && one.offsetParent !== null);
-            globalThis.enter = (name, value) => {
-                const field = document.querySelector(`[name=${name}]`);
-                field.value = value;
-                field.dispatchEvent(new Event('input', { bubbles: true }));
-                field.dispatchEvent(new Event('change', { bubbles: true }));
-            };
-            document.querySelector('#token').value = '\(token)';
-            document.querySelector('.login button').click();
-            """
-        )
-    }
+    private func click(_ text: String) async throws { try await dashboard.click(text) }
 
     @Test("an operator makes and revokes a token, ends a login, makes a webhook and tries it")
     func access() async throws {
         defer { gateway.end() }
-        try await logIn(try gateway.operatorToken)
+        try await dashboard.logIn()
         try await click("Access")
         try await waits("document.title === 'Access · Footlight'")
 
@@ -125,7 +98,7 @@ struct SystemPagesTests {
         let encoder = try FFmpeg.host(file: clip, to: gateway.ingestURL(key: key))
         defer { encoder.end() }
 
-        try await logIn(try gateway.operatorToken)
+        try await dashboard.logIn()
         try await click("System")
         let state = "document.querySelector('main').innerText"
         for text in ["CPU ", "Memory ", "open files and connections", "free of", "ready"] {
@@ -162,7 +135,8 @@ struct SystemPagesTests {
         let made = try await gateway.api("POST", "/v1/tokens", ["identity": "eye", "role": "monitor"]).json
         try await click("Log out")
         try await waits("document.querySelector('#token')")
-        try await logIn(try #require(made["token"].string))
+        let token = try #require(made["token"].string)
+        try await dashboard.logIn(token)
         try await click("System")
         try await waits("\(state).includes('CPU ')")
         let hidden = "named('Access') || named('Diagnostics') || document.querySelector('.log')"
