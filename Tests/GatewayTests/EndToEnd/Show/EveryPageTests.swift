@@ -111,7 +111,7 @@ struct EveryPageTests {
         }
         try await gateway.api("POST", "/v1/shows/weekly/episodes/current/end")
         try await browser.open("\(site)/watch/weekly")
-        #expect(try await browser.waits(for: "!document.querySelector('#replay').hidden", within: .seconds(15)))
+        #expect(try await browser.waits(for: "document.querySelector('#replay')?.hidden === false", within: .seconds(15)))
         try await check("the watch page of an ended show")
     }
 
