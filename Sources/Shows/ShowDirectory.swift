@@ -179,6 +179,8 @@ public final class ShowDirectory: Sendable {
 
     /// Changes a show's settings; those of the room are effective from the next episode on.
     ///
+    /// An output that is added to a live show starts at once.
+    ///
     /// - Parameter change: Called twice, so that outputs are checked first.
     /// - Throws: 53420, 53429, 53431, 4015 for an output, or 3073 naming a field, also for another name.
     public func update(
@@ -189,7 +191,7 @@ public final class ShowDirectory: Sendable {
         var wanted = former
         try change(&wanted)
         if wanted.outputs != former.outputs { try effects.checkOutputs(wanted.outputs?.targets ?? []) }
-        return try await self.change(reference) { (show, now) throws(StageError) in
+        let show = try await self.change(reference) { (show, now) throws(StageError) in
             var settings = show.settings
             try change(&settings)
             settings.room.name = show.name
@@ -202,6 +204,11 @@ public final class ShowDirectory: Sendable {
                 _ = show.followSchedule(at: now)
             }
         }
+        let names = Set(former.outputs?.targets.map(\.name) ?? [])
+        if let episode = show.current, episode.state == .live, let sid = episode.roomSID {
+            startOutputs(of: show, in: sid) { !names.contains($0.name) }
+        }
+        return show
     }
 
     /// Deletes a show with its seats and the list of its episodes; their viewership and recordings stay.
@@ -712,14 +719,19 @@ public final class ShowDirectory: Sendable {
 
     private func startEffects(of name: String, _ room: RoomView) {
         guard let show = try? show(name) else { return }
-        if let outputs = show.settings.outputs, !outputs.targets.isEmpty {
-            do {
-                try effects.startOutputs(room.settings.name, outputs)
-            } catch {
-                stage.livestreamFailed(room: room.sid, error)
-            }
-        }
+        startOutputs(of: show, in: room.sid) { _ in true }
         if show.settings.isRecorded { startRecording(of: room) }
+    }
+
+    private func startOutputs(of show: Show, in roomSID: String, where isWanted: (OutputTarget) -> Bool) {
+        guard var plan = show.settings.outputs else { return }
+        plan.targets = plan.targets.filter(isWanted)
+        guard !plan.targets.isEmpty else { return }
+        do {
+            try effects.startOutputs(show.name, plan)
+        } catch {
+            stage.livestreamFailed(room: roomSID, error)
+        }
     }
 
     private func startRecording(of room: RoomView) {

@@ -4,7 +4,7 @@ import Stage
 public enum ShowTemplate: String, Sendable, Hashable, Codable, CaseIterable {
     /// Two hosts side by side.
     case interview
-    /// Up to twelve hosts in a grid, of whom the speaker is large.
+    /// Hosts of whom the speaker is large.
     case panel
     /// One host beside slides.
     case webinar
@@ -18,19 +18,14 @@ public enum ShowTemplate: String, Sendable, Hashable, Codable, CaseIterable {
         var room = settings.room
         switch self {
         case .interview:
-            room.maximumHosts = 2
             room.layout.kind = .grid
         case .panel:
-            room.maximumHosts = 12
             room.layout.kind = .spotlight
         case .webinar:
-            room.maximumHosts = 4
             room.layout.kind = .sidebar
         case .oneHost:
-            room.maximumHosts = 1
             room.layout.kind = .grid
         case .music:
-            room.maximumHosts = 4
             room.layout.kind = .spotlight
             room.sound.isLevelling = false
             room.sound.duck = .off

@@ -57,6 +57,7 @@ struct InvitationRoutesTests {
             #expect(invitation.sid.hasPrefix("IN") && invitation.inviter == "ann" && invitation.room == "show")
             #expect(invitation.state == "ringing" && invitation.mode == "SEND_AND_RECV")
             #expect(invitation.invitees == [InviteeResource(identity: "eve", state: "ringing", changedAt: nil)])
+            #expect(invitation.unreachable == [])
             let rings = try #require(await next(&events, named: "invitation.created"))
             #expect(rings.data?.invitation?.sid == invitation.sid && rings.data?.identities == ["eve"])
 
@@ -92,7 +93,9 @@ struct InvitationRoutesTests {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
             let eve = try await bearer(server, "eve", .receiveOnly)
-            let sid = try await invite(server, ["eve"], as: .operator).decode(InvitationResource.self).sid
+            let invitation = try await invite(server, ["eve"], as: .operator).decode(InvitationResource.self)
+            #expect(invitation.unreachable == ["eve"], "no app of hers is connected")
+            let sid = invitation.sid
             func join(_ invitation: String?) async throws -> ControlServer.Answer {
                 let more = invitation.map { #","invitation_sid":"\#($0)""# } ?? ""
                 return try await server.ask(

@@ -31,7 +31,9 @@ private final class ShowFixture: Sendable {
             shows: stored,
             store: store,
             effects: ShowDirectory.Effects(
-                startOutputs: { (room, _) throws(StageError) in box.outputs.withLock { $0.append(room) } },
+                startOutputs: { (_, plan) throws(StageError) in
+                    box.outputs.withLock { $0.append(plan.targets.map(\.name)) }
+                },
                 startRecording: { (room) throws(StageError) in
                     box.recorded.withLock { $0.append(room.settings.name) }
                 },
@@ -64,7 +66,8 @@ private final class ShowFixture: Sendable {
 }
 
 private final class EffectBox: Sendable {
-    let outputs = Mutex<[String]>([])
+    /// The names of the outputs of each start.
+    let outputs = Mutex<[[String]]>([])
     let recorded = Mutex<[String]>([])
 }
 
@@ -105,6 +108,25 @@ struct ShowDirectoryTests {
         await #expect(throws: StageError.showExists) {
             try await fixture.shows.create(fixture.settings(), seats: [])
         }
+    }
+
+    @Test("an output that is added while a show is live starts at once, and no other does")
+    func addedOutput() async throws {
+        let fixture = ShowFixture()
+        func target(_ name: String) -> OutputTarget {
+            OutputTarget(name: name, url: "rtmp://example.com/live", streamKey: "x")
+        }
+        var settings = fixture.settings()
+        settings.outputs = LivestreamPlan([target("one")], LivestreamOptions(), startedAt: 0)
+        _ = try await fixture.shows.create(settings, seats: [("ann", "Ann")])
+        let episode = try await fixture.shows.plan("weekly", title: "First", at: nil)
+        _ = try await fixture.shows.open(episode.id, of: "weekly")
+        _ = try await fixture.shows.update("weekly") { $0.outputs?.targets.append(target("two")) }
+        #expect(fixture.box.outputs.withLock { $0.isEmpty }, "backstage")
+        _ = try await fixture.shows.goLive("current", of: "weekly")
+        _ = try await fixture.shows.update("weekly") { $0.outputs?.targets.append(target("three")) }
+        _ = try await fixture.shows.update("weekly") { $0.title = "Another" }
+        #expect(fixture.box.outputs.withLock { $0 } == [["one", "two"], ["three"]])
     }
 
     @Test("an episode opens backstage, goes live, ends, and the next one has the same keys")

@@ -23,7 +23,9 @@ struct InvitationRoutes: FeatureRoutes {
                 )
             )
             await rooms.save(room)
-            return try APIResponse.json(InvitationResource(invitation), status: .created)
+            var answer = InvitationResource(invitation)
+            answer.unreachable = rooms.directory.unreachable(invitation.invitees.map(\.identity), in: room.sid)
+            return try APIResponse.json(answer, status: .created)
         }
 
         api.read("invitations/:invitation") { call in

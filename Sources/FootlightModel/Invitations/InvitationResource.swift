@@ -20,6 +20,8 @@ public struct InvitationResource: Codable, Sendable, Hashable {
     public var createdAt: Timestamp
     /// The end of the ringing.
     public var expiresAt: Timestamp
+    /// The invitees that no app hears for at the moment; only in the answer that makes the invitation.
+    public var unreachable: [String]?
 
     /// Makes an invitation.
     public init(
@@ -31,7 +33,8 @@ public struct InvitationResource: Codable, Sendable, Hashable {
         state: WireEnum<InvitationState>,
         invitees: [InviteeResource],
         createdAt: Timestamp,
-        expiresAt: Timestamp
+        expiresAt: Timestamp,
+        unreachable: [String]? = nil
     ) {
         self.sid = sid
         self.roomSID = roomSID
@@ -42,6 +45,7 @@ public struct InvitationResource: Codable, Sendable, Hashable {
         self.invitees = invitees
         self.createdAt = createdAt
         self.expiresAt = expiresAt
+        self.unreachable = unreachable
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -54,6 +58,7 @@ public struct InvitationResource: Codable, Sendable, Hashable {
         case invitees
         case createdAt = "created_at"
         case expiresAt = "expires_at"
+        case unreachable
     }
 }
 

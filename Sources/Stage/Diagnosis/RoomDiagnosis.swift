@@ -105,6 +105,9 @@ struct HostSymptoms: Sendable, Equatable {
 }
 
 extension Room {
+    /// The share of the processors in percent below which a program that lacks time is not what is too large.
+    private static let smallShare = 30
+
     func diagnosis(cores: Int, at now: Double) -> RoomDiagnosis {
         RoomDiagnosis(
             program: programDiagnosis(cores: cores),
@@ -261,6 +264,9 @@ extension Room {
 
     /// Returns the change that would take the most load off the processor.
     private func loadAdvice(_ percent: Int?) -> String {
+        if let percent, percent < Self.smallShare {
+            return "This program takes \(percent) % of the machine: end other shows, and what else runs there"
+        }
         let program = settings.program
         let shorter = min(program.width, program.height)
         let cost = percent.map { " costs \($0) % of this machine" } ?? " is too large for this machine"

@@ -639,6 +639,17 @@ extension RoomDirectory {
         }
     }
 
+    /// Returns those of the identities that neither follow their own events nor are in the room.
+    ///
+    /// An invitation reaches them only if an app of theirs connects before it ends.
+    public func unreachable(_ identities: [String], in room: String) -> [String] {
+        state.withLock { state in
+            let following = Set(state.users.values.map(\.identity))
+            let room = try? state.room(room)
+            return identities.filter { !following.contains($0) && (try? room?.existing($0)) == nil }
+        }
+    }
+
     /// The number of open streams over all rooms.
     public var readerCount: Int {
         state.withLock { $0.readerCount }

@@ -202,7 +202,8 @@ extension ModelSamples {
         state: "x",
         invitees: [inviteeResource],
         createdAt: Timestamp(0),
-        expiresAt: Timestamp(0)
+        expiresAt: Timestamp(0),
+        unreachable: ["x"]
     )
 
     static let handResource = HandResource(

@@ -135,6 +135,9 @@ struct RoomDiagnosisTests {
         let short = run.room.diagnosis(cores: 2, at: run.now).program
         #expect(short.message == "The program has a third of its frames, because the processor is too slow")
         #expect(short.advice == "The program of 1080p costs 80 % of this machine: make it 720p")
+        try report(-20, load: MixerLoad(level: 3, reason: .work, work: 1, cores: 0.2))
+        let crowded = run.room.diagnosis(cores: 2, at: run.now).program
+        #expect(crowded.advice == "This program takes 10 % of the machine: end other shows, and what else runs there")
         try report(-20, load: MixerLoad(level: 6, reason: .work, work: 1, cores: 2))
         #expect(try ann().video.cause == .overload && ann().sound.cause == .none)
     }
