@@ -127,7 +127,8 @@ public struct ControlRoutes: Sendable {
                 answers: answers,
                 gate: gate,
                 assets: assets,
-                recordings: recordings
+                recordings: recordings,
+                webhooks: webhooks
             ),
             ParticipantRoutes(rooms: rooms, answers: answers, viewership: viewership),
             SessionRoutes(rooms: rooms, answers: answers),
@@ -159,7 +160,7 @@ public struct ControlRoutes: Sendable {
                 clientSnapshots: clientSnapshots
             ),
             EventRoutes(rooms: rooms, answers: answers, access: access),
-            WebhookRoutes(webhooks: webhooks),
+            WebhookRoutes(webhooks: webhooks, shows: shows),
             TokenRoutes(tokens: tokens, issued: issuedTokens, audit: audit),
             SystemRoutes(system: system),
         ]

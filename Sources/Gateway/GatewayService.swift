@@ -15,6 +15,7 @@ import RTMP
 import Recording
 import Persistence
 import ServiceLifecycle
+import Shows
 import Stage
 import UnixSignals
 import Viewership
@@ -164,6 +165,8 @@ public struct GatewayService: Sendable {
                 logger: logger
             )
             webhooks.load()
+            // Webhooks of shows stay while one of the shows cannot be read.
+            if pipeline.hasAllShows { await webhooks.removeEndpoints { (try? pipeline.shows.show($0)) == nil } }
             try salt.load()
             try await serve(
                 pipeline,

@@ -27,6 +27,8 @@ struct Pipeline: Sendable {
     let shows: ShowDirectory
     /// The stored shows.
     let showStore: ShowStore
+    /// Whether every stored show could be read at the start.
+    let hasAllShows: Bool
     /// The ingest of hosts' media.
     let hosts: HostIngest
     /// The mixer processes, one per live room.
@@ -291,6 +293,7 @@ struct Pipeline: Sendable {
         let showStore = ShowStore(path: showDatabase, secret: secrets.pepper, logger: logger)
         self.showStore = showStore
         let stored = showStore.load()
+        hasAllShows = stored.areAll
         let (livestreams, recordings) = (livestreams, recordings)
         let shows = ShowDirectory(
             stage: stage,

@@ -5,10 +5,10 @@ import Synchronization
 import TestSupport
 import Testing
 import Viewership
-import Webhooks
 
 @testable import ControlAPI
 @testable import Stage
+@testable import Webhooks
 
 @Suite("Webhook routes", .enabled(if: TestRun.isFull))
 struct WebhookRoutesTests {
@@ -137,6 +137,65 @@ struct WebhookRoutesTests {
             let now = try await server.ask("GET", "/v1/webhooks/\(made.id)").decode(WebhookResource.self)
             #expect(now.pending >= all.count)
             observation.cancel()
+        }
+    }
+
+    @Test("A webhook of a show receives the events of its rooms only, is not copied, and is removed with the show")
+    func ofShow() async throws {
+        try await ControlServer.run { (server) async throws in
+            let routes = server.routes()
+            let observation = server.directory.observe { event in
+                if let news = routes.webhookEvents.webhookEvent(of: event) { server.webhooks.post(news) }
+            }
+            let show = try await server.ask("POST", "/v1/shows", #"{"name":"weekly"}"#).decode(ShowResource.self)
+            let all = try await make(server, #"{"url":"https://hooks.example/all"}"#)
+            let body = #"{"url":"https://hooks.example/weekly","show":"\#(show.id)"}"#
+            let made = try await make(server, body)
+            #expect(made.show == "weekly" && made.room == nil && all.show == nil)
+
+            func list(_ name: String) async throws -> [WebhookResource] {
+                try await server.ask("GET", "/v1/shows/\(name)/webhooks").decode(WebhookList.self).webhooks
+            }
+            let listed = try await list("weekly")
+            #expect(listed.map(\.id) == [made.id] && listed.first?.secret == "whsec_****" + made.secret.suffix(4))
+            #expect(try await server.ask("GET", "/v1/shows/none/webhooks").refusal == "404/53420")
+            let token = try await server.tokens.issue(identity: "eve", room: "show", mode: .receiveOnly, expiresIn: 60)
+            #expect(try await server.ask("GET", "/v1/shows/weekly/webhooks", as: .token(token)).refusal == "403/20106")
+
+            try await server.makeRoom("other")
+            _ = try await server.ask("POST", "/v1/shows/weekly/episodes", "{}")
+            _ = try await server.ask("POST", "/v1/shows/weekly/episodes/current/open")
+            _ = try await server.ask("POST", "/v1/shows/weekly/episodes/current/end")
+            func rooms(_ webhook: WebhookResource) async throws -> Set<String> {
+                let answer = try await server.ask("GET", "/v1/webhooks/\(webhook.id)/deliveries")
+                return Set(try answer.decode(WebhookDeliveryList.self).deliveries.map(\.room))
+            }
+            #expect(try await eventually { try await rooms(all) == ["other", "weekly"] })
+            #expect(try await eventually { try await rooms(made) == ["weekly"] })
+            observation.cancel()
+
+            _ = try await server.ask("POST", "/v1/shows/weekly/copy", #"{"name":"daily"}"#)
+            #expect(try await list("daily").isEmpty)
+            #expect(try await server.ask("DELETE", "/v1/shows/weekly").status == 204)
+            #expect(try await server.ask("GET", "/v1/webhooks/\(made.id)").refusal == "404/404")
+            // Nor does it come back with the database.
+            #expect(try server.webhooks.outbox.store.endpoints().map(\.endpoint.id) == [all.id])
+        }
+    }
+
+    @Test("A webhook of a show has no room, and needs a show that exists")
+    func refusedOfShow() async throws {
+        try await ControlServer.run { (server) async throws in
+            _ = try await server.ask("POST", "/v1/shows", #"{"name":"weekly"}"#)
+            let none = #"{"url":"https://hooks.example","show":"none"}"#
+            #expect(try await server.ask("POST", "/v1/webhooks", none).refusal == "404/53420")
+            let both = #"{"url":"https://hooks.example","show":"weekly","room":"other"}"#
+            #expect(try await server.ask("POST", "/v1/webhooks", both).refusal == "400/3073")
+            let made = try await make(server, #"{"url":"https://hooks.example","show":"weekly"}"#)
+            let path = "/v1/webhooks/\(made.id)"
+            #expect(try await server.ask("PATCH", path, #"{"room":"other"}"#).refusal == "400/3073")
+            let changed = try await server.ask("PATCH", path, #"{"room":null,"description":"billing"}"#)
+            #expect(try changed.decode(WebhookResource.self).show == "weekly")
         }
     }
 

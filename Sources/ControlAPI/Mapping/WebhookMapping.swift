@@ -15,6 +15,7 @@ extension WebhookResource {
         description = endpoint.text
         types = endpoint.filter.types
         room = endpoint.filter.room
+        show = endpoint.filter.show
         enabled = endpoint.disabled == nil
         disabledReason = endpoint.disabled.map { .known($0) }
         formerSecretUntil = endpoint.former.map { Timestamp($0.until) }

@@ -7,6 +7,7 @@ import Hummingbird
 import NIOCore
 import Shows
 import Stage
+import Webhooks
 
 /// Routes for shows: their settings, seats, files and episodes, and what viewers may know of them.
 struct ShowRoutes: FeatureRoutes {
@@ -17,6 +18,8 @@ struct ShowRoutes: FeatureRoutes {
     let assets: AssetStore
     /// Nil if the gateway records no programs.
     let recordings: (any RecordingControlling)?
+    /// Nil if the gateway has no webhooks.
+    let webhooks: WebhookDispatcher?
 
     func add(to api: APIRoutes) {
         addShows(to: api)
@@ -72,6 +75,7 @@ struct ShowRoutes: FeatureRoutes {
             let show = try shows.show(call.path("show"))
             try await shows.delete(show.name)
             assets.roomEnded(show.id)
+            await webhooks?.removeEndpoints { $0 == show.name }
             return Response(status: .noContent)
         }
 

@@ -1,6 +1,7 @@
 import FootlightModel
 import HTTPTypes
 import Hummingbird
+import Shows
 import Stage
 import Webhooks
 
@@ -8,12 +9,17 @@ import Webhooks
 struct WebhookRoutes: FeatureRoutes {
     /// Nil if the gateway has no webhooks.
     let webhooks: WebhookDispatcher?
+    let shows: ShowDirectory
 
     func add(to api: APIRoutes) {
         api.command(.post, "webhooks") { call in
             let webhooks = try webhooks(for: call)
-            let draft = try WebhookDraft(try await call.decode(CreateWebhookBody.self))
-            let endpoint = try await refusing { () async throws(WebhookFault) in try await webhooks.create(draft) }
+            let body = try await call.decode(CreateWebhookBody.self)
+            var draft = try WebhookDraft(body)
+            draft.show = try body.show.map { (show) throws(StageError) in try shows.show(show).name }
+            let endpoint = try await refusing { [draft] () async throws(WebhookFault) in
+                try await webhooks.create(draft)
+            }
             let resource = WebhookResource(endpoint, pending: 0, showsSecret: true)
             return try APIResponse.json(resource, status: .created)
         }
@@ -21,6 +27,13 @@ struct WebhookRoutes: FeatureRoutes {
         api.read("webhooks") { call in
             let webhooks = try webhooks(for: call)
             return try APIResponse.json(WebhookList(webhooks: webhooks.endpoints().map { resource(of: $0, webhooks) }))
+        }
+
+        api.read("shows/:show/webhooks") { call in
+            let webhooks = try webhooks(for: call)
+            let show = try shows.show(call.path("show")).name
+            let endpoints = webhooks.endpoints().filter { $0.filter.show == show }
+            return try APIResponse.json(WebhookList(webhooks: endpoints.map { resource(of: $0, webhooks) }))
         }
 
         api.read("webhooks/:webhook") { call in

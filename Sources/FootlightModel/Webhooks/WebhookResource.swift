@@ -10,6 +10,8 @@ public struct WebhookResource: Codable, Sendable, Hashable {
     public var types: [WireEnum<WebhookEventPattern>]
     /// The room; null for all.
     @ExplicitNull public var room: String?
+    /// The show that the webhook belongs to, by name; null for one of the gateway.
+    @ExplicitNull public var show: String?
     /// Whether messages are delivered.
     public var enabled: Bool
     /// The reason of the disabling: `operator`, `gone` after a 410, or `failing`; null while enabled.
@@ -43,6 +45,7 @@ public struct WebhookResource: Codable, Sendable, Hashable {
         description = ""
         types = []
         room = nil
+        show = nil
         enabled = true
         disabledReason = nil
         formerSecretUntil = nil
@@ -59,6 +62,7 @@ public struct WebhookResource: Codable, Sendable, Hashable {
         case description
         case types
         case room
+        case show
         case enabled
         case disabledReason = "disabled_reason"
         case secret
@@ -94,6 +98,10 @@ public struct CreateWebhookBody: Codable, Sendable, Hashable {
     public var types: [WireEnum<WebhookEventPattern>]?
     /// The unique name or sid of a room; all rooms when omitted.
     public var room: String?
+    /// The name or id of the show that the webhook belongs to; a webhook of the gateway when omitted.
+    ///
+    /// Events of the show's rooms only are posted, and the webhook is removed with the show.
+    public var show: String?
     /// Whether messages are delivered; true when omitted.
     public var enabled: Bool?
 
@@ -103,12 +111,14 @@ public struct CreateWebhookBody: Codable, Sendable, Hashable {
         description: String? = nil,
         types: [WireEnum<WebhookEventPattern>]? = nil,
         room: String? = nil,
+        show: String? = nil,
         enabled: Bool? = nil
     ) {
         self.url = url
         self.description = description
         self.types = types
         self.room = room
+        self.show = show
         self.enabled = enabled
     }
 }

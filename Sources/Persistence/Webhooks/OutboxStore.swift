@@ -111,6 +111,9 @@ struct OutboxDatabase: StoreSchema {
                     """
             )
         }
+        migrator.registerMigration("2 webhooks of shows") { database in
+            try database.execute(sql: "ALTER TABLE endpoint ADD COLUMN show TEXT")
+        }
         return migrator
     }
 }
@@ -165,17 +168,17 @@ extension OutboxStore {
         let health = endpoint.health
         try database.execute(
             sql: """
-                INSERT INTO endpoint (id, url, text, room, types, secret, former_secret, former_until, disabled, created_at,
-                updated_at, failures, failing_since, failed_at, next_try, is_asked, dropped)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO endpoint (id, url, text, room, show, types, secret, former_secret, former_until, disabled,
+                created_at, updated_at, failures, failing_since, failed_at, next_try, is_asked, dropped)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (id) DO UPDATE SET url = excluded.url, text = excluded.text, room = excluded.room,
-                types = excluded.types, secret = excluded.secret, former_secret = excluded.former_secret,
+                show = excluded.show, types = excluded.types, secret = excluded.secret, former_secret = excluded.former_secret,
                 former_until = excluded.former_until, disabled = excluded.disabled, updated_at = excluded.updated_at,
                 failures = excluded.failures, failing_since = excluded.failing_since, failed_at = excluded.failed_at,
                 next_try = excluded.next_try, is_asked = excluded.is_asked, dropped = excluded.dropped
                 """,
             arguments: [
-                endpoint.id, endpoint.address.text, endpoint.text, endpoint.filter.room,
+                endpoint.id, endpoint.address.text, endpoint.text, endpoint.filter.room, endpoint.filter.show,
                 endpoint.filter.types.map(\.rawValue).joined(separator: " "), endpoint.secret.text,
                 endpoint.former?.secret.text,
                 endpoint.former?.until, endpoint.disabled?.rawValue, endpoint.createdAt, endpoint.updatedAt,
@@ -211,7 +214,8 @@ extension WebhookEndpoint {
                 types: row.decode(String.self, forColumn: "types").split(separator: " ").map {
                     .init(rawValue: String($0))
                 },
-                room: row.decode(forColumn: "room")
+                room: row.decode(forColumn: "room"),
+                show: row.decode(forColumn: "show")
             ),
             secret: secret,
             former: former.flatMap { secret in until.map { FormerSecret(secret: secret, until: $0) } },

@@ -279,6 +279,29 @@ extension WebhookDispatcher {
         state.withLock { $0.endpoints.removeValue(forKey: id) }?.signal.fire()
     }
 
+    /// Removes the endpoints of shows that are gone, with their pending deliveries.
+    ///
+    /// Nothing is posted to them from now on. Those that cannot be removed from the disk are removed at the next start.
+    ///
+    /// - Parameter isGone: Whether the show of a name is gone.
+    public func removeEndpoints(whereShow isGone: (_ show: String) -> Bool) async {
+        let removed = state.withLock { state in
+            let ids = state.endpoints.filter { $0.value.endpoint.filter.show.map(isGone) ?? false }.map(\.key)
+            return ids.compactMap { state.endpoints.removeValue(forKey: $0) }
+        }
+        for gone in removed {
+            gone.signal.fire()
+            do {
+                try await outbox.perform { try $0.remove(gone.endpoint.id) }
+            } catch {
+                logger.warning(
+                    "cannot delete the webhook of a show that is gone",
+                    metadata: ["webhook": "\(gone.endpoint.id)", "reason": "\(error)"]
+                )
+            }
+        }
+    }
+
     /// Posts one test message at once, independent of the queue, even if the endpoint is disabled.
     ///
     /// If the endpoint accepts it, pending messages are retried at once.
@@ -331,7 +354,11 @@ extension WebhookDispatcher {
             }
             endpoint.filter.types = types
         }
+        if let show = draft.show { endpoint.filter.show = show }
         if let room = draft.room {
+            if room != nil, endpoint.filter.show != nil {
+                throw .invalid(field: "room", rule: "cannot be given for a webhook of a show, which is for its rooms")
+            }
             if let room, !(1...Self.longestText).contains(room.utf8.count) {
                 throw .invalid(field: "room", rule: "must be the unique name or the sid of a room")
             }

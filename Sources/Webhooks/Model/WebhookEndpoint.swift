@@ -99,6 +99,8 @@ public struct WebhookDraft: Sendable {
     public var types: [WireEnum<WebhookEventPattern>]?
     /// The room; the inner nil means all rooms.
     public var room: String??
+    /// The name of the show that a new endpoint belongs to.
+    public var show: String?
     /// Whether messages are delivered.
     public var isEnabled: Bool?
 

@@ -53,15 +53,20 @@ public struct EventFilter: Sendable, Hashable {
     ///
     /// Events without a room always match.
     public var room: String?
+    /// The name of the show whose rooms' events are selected, and no others; nil for the events of the gateway.
+    public var show: String?
 
     /// Creates a filter.
-    public init(types: [WireEnum<WebhookEventPattern>] = [], room: String? = nil) {
+    public init(types: [WireEnum<WebhookEventPattern>] = [], room: String? = nil, show: String? = nil) {
         self.types = types
         self.room = room
+        self.show = show
     }
 
     /// Whether an event matches.
     public func passes(_ event: WebhookEvent) -> Bool {
+        // All rooms of a show have its name.
+        if let show, event.room?.name != show { return false }
         if let room, let origin = event.room, origin.name != room, origin.sid != room { return false }
         return selects(event.type)
     }

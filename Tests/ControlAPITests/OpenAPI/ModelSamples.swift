@@ -315,6 +315,7 @@ extension ModelSamples {
         description: "x",
         types: ["x"],
         room: "x",
+        show: "x",
         enabled: true
     )
 

@@ -1,6 +1,7 @@
 import FootlightModel
 import FootlightTesting
 import Foundation
+import GRDB
 import Logging
 import TestSupport
 import Testing
@@ -26,7 +27,7 @@ struct OutboxStoreTests {
             id: id,
             address: try EndpointAddress("https://a.example/in", allowsPlainHTTP: false),
             text: "billing",
-            filter: EventFilter(types: ["room.*", "test"], room: "show"),
+            filter: EventFilter(types: ["room.*", "test"], room: "show", show: "weekly"),
             secret: WebhookSecret(),
             former: .init(secret: WebhookSecret(), until: 7),
             disabled: .gone,
@@ -46,6 +47,29 @@ struct OutboxStoreTests {
         try first.save([endpoint])
         first.close()
         #expect(try store().endpoints().map(\.endpoint) == [endpoint])
+    }
+
+    @Test("a database of before the webhooks of shows opens unchanged, as webhooks of the gateway")
+    func migration() async throws {
+        let queue = try DatabaseQueue(path: path)
+        try OutboxDatabase.migrations.migrate(queue, upTo: "1 webhooks")
+        var former = try endpoint("WH1")
+        former.filter.show = nil
+        let values = [former.secret.text, former.former?.secret.text]
+        try await queue.write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO endpoint VALUES ('WH1', 'https://a.example/in', 'billing', 'show', 'room.* test', ?, ?, 7, 'gone',
+                    1, 2, 3, NULL, NULL, 4, TRUE, 0);
+                    """,
+                arguments: StatementArguments(values)
+            )
+        }
+        try queue.close()
+        let store = store()
+        #expect(try store.endpoints().map(\.endpoint) == [former])
+        try store.save([endpoint("WH2")])
+        #expect(try store.endpoints().map(\.endpoint.filter.show) == [nil, "weekly"])
     }
 
     @Test("a database that was deleted is replaced by one with the known endpoints")

@@ -36,4 +36,13 @@ struct EventFilterTests {
         #expect(!EventFilter(room: "other").passes(event(ended)))
         #expect(EventFilter(room: "other").passes(event(.webhook(.webhookDisabled), nil)))
     }
+
+    @Test("a filter of a show matches events of rooms of its name only")
+    func shows() {
+        let ended = WebhookEventType.stream(.roomEnded)
+        #expect(EventFilter(show: "show").passes(event(ended)))
+        #expect(!EventFilter(show: "other").passes(event(ended)))
+        #expect(!EventFilter(types: ["participant.*"], show: "show").passes(event(ended)))
+        #expect(!EventFilter(show: "show").passes(event(.webhook(.webhookDisabled), nil)))
+    }
 }

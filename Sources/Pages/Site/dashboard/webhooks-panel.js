@@ -90,7 +90,7 @@ function webhookRow(id, secret, load) {
     state.className = `badge ${isFailing ? 'warn' : one.enabled ? 'good' : 'bad'}`;
     setText(state, isFailing ? 'failing' : one.enabled ? 'on' : 'off');
     const parts = [one.description, one.types.length > 0 ? one.types.join(', ') : 'all events',
-      one.room ? `room ${one.room}` : '', one.pending > 0 ? `${count(one.pending)} waiting` : '',
+      one.show ? `show ${one.show}` : one.room ? `room ${one.room}` : '', one.pending > 0 ? `${count(one.pending)} waiting` : '',
       one.dropped > 0 ? `${count(one.dropped)} dropped` : ''];
     setText(facts, parts.filter(Boolean).join(' · '));
     show(problem, isFailing || !one.enabled);
@@ -125,6 +125,17 @@ function newWebhook(secret, load) {
   const url = h('input', { class: 'field', name: 'url', type: 'url', required: true, autocomplete: 'off',
     spellcheck: 'false' });
   const room = h('input', { class: 'field', name: 'room', autocomplete: 'off', spellcheck: 'false' });
+  const shows = h('select', { class: 'field', name: 'show' });
+  const all = h('option', { value: '' }, 'All shows');
+  const choose = async () => {
+    const { shows: present } = await ask('GET', '/v1/shows');
+    shows.replaceChildren(all, ...present.map(({ name, title }) => h('option', { value: name }, title || name)));
+    update();
+  };
+  const roomChoice = labelled('Room, empty for all', room);
+  // The rooms of a show are not chosen.
+  const update = () => show(roomChoice, !shows.value);
+  shows.addEventListener('change', update);
   const others = h('input', { class: 'field', name: 'types', autocomplete: 'off', spellcheck: 'false',
     placeholder: 'hand.raised, asset.*' });
   const boxes = groups.map(([type, text]) => ({ type, text, input: h('input', { type: 'checkbox', value: type }) }));
@@ -135,15 +146,20 @@ function newWebhook(secret, load) {
       const chosen = boxes.filter(({ input }) => input.checked).map(({ type }) => type);
       const named = others.value.split(',').map((type) => type.trim()).filter(Boolean);
       const body = { url: url.value, types: [...chosen, ...named] };
-      if (room.value) body.room = room.value;
+      if (shows.value) body.show = shows.value;
+      else if (room.value) body.room = room.value;
       const made = await ask('POST', '/v1/webhooks', body);
       form.reset();
+      update();
       secret.present(`Secret of ${made.url}`, made.secret);
       await load();
     });
-  } } }, h('div', { class: 'choices' }, labelled('Address', url), labelled('Room, empty for all', room)),
+  } } }, h('div', { class: 'choices' }, labelled('Address', url), labelled('Show', shows), roomChoice),
   h('fieldset', { class: 'days' }, h('legend', { class: 'soft' }, 'Events; all of them if none is chosen'),
     ...boxes.map(({ text, input }) => h('label', { class: 'switch' }, input, text))),
   labelled('Other events', others), h('div', { class: 'buttons' }, button));
-  return h('details', { class: 'more' }, h('summary', {}, 'New webhook'), form);
+  const opener = h('summary', {}, 'New webhook');
+  const details = h('details', { class: 'more' }, opener, form);
+  details.addEventListener('toggle', () => { if (details.open) perform(opener, choose); });
+  return details;
 }
