@@ -21,6 +21,10 @@ public struct ControlRoutes: Sendable {
             _ url: String, Asset.Kind, _ room: String, _ isOperators: Bool
         ) async throws(StageError) -> ByteBuffer
 
+    /// Returns a check of whether the login has ended that a request with these header fields was sent by; nil for a
+    /// request with a token of its own.
+    public typealias LogoutCheck = @Sendable (_ fields: HTTPFields) -> (@Sendable () -> Bool)?
+
     /// Builds the events that webhooks deliver.
     public let webhookEvents: WebhookEventBuilder
     private let tokens: AccessTokens
@@ -48,6 +52,8 @@ public struct ControlRoutes: Sendable {
     ///   - logs: Counts viewers from the access logs of CDNs; nil if the gateway accepts none.
     ///   - reporter: Identifies the sender of a player report from the header fields; anonymous by default.
     ///   - client: The client account (`PeerAddress.account`) whose limits apply to a request; no limits by default.
+    ///   - logout: Returns a check of whether the login has ended that a request was sent by; nil for a request with a
+    ///     token of its own.
     ///   - clientStreams: Limits the event streams of each client.
     ///   - clientSnapshots: Limits the pending snapshot requests of each client.
     ///   - assets: Stores the rooms' images and audio files.
@@ -77,6 +83,7 @@ public struct ControlRoutes: Sendable {
         logs: (any CDNLogReceiving)? = nil,
         reporter: @escaping @Sendable (_ fields: HTTPFields) -> PlayerRequest = { _ in PlayerRequest() },
         client: @escaping @Sendable (_ fields: HTTPFields) -> UInt64? = { _ in nil },
+        logout: @escaping LogoutCheck = { _ in nil },
         clientStreams: ClientLimiter = ClientLimiter(limit: nil),
         clientSnapshots: ClientLimiter = ClientLimiter(limit: nil),
         assets: AssetStore,
@@ -109,7 +116,12 @@ public struct ControlRoutes: Sendable {
             gate: gate,
             gatewayAddresses: addresses
         )
-        let access = EventStreamAccess(limiter: clientStreams, client: client, revocations: tokens.revocations)
+        let access = EventStreamAccess(
+            limiter: clientStreams,
+            client: client,
+            logout: logout,
+            revocations: tokens.revocations
+        )
         let snapshots = SnapshotStore()
         let autoStarts = AutoStartScheduler(directory: directory, livestreams: livestreams)
         webhookEvents = WebhookEventBuilder(directory: directory, answers: answers)

@@ -1,5 +1,6 @@
 import Foundation
 import FootlightModel
+import HTTPTypes
 import Media
 import Stage
 import Synchronization
@@ -154,6 +155,42 @@ struct TokenRoutesTests {
             _ = try await server.ask("POST", Self.revoke, #"{"jti":"eye-1"}"#)
             while await events.next() != nil {}
             client.close()
+        }
+    }
+
+    @Test(
+        "An event stream of the dashboard ends within two seconds of its login; others go on",
+        .timeLimit(.minutes(1)),
+        arguments: [
+            "/v1/rooms/show/events", "/v1/events?identity=ann", "/v1/viewership/events", "/v1/rooms/show/levels",
+        ]
+    )
+    func loggedOut(path: String) async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let client = try server.events(path, headers: [ControlServer.login.rawName: "one"])
+            let other = try server.events(path, headers: [ControlServer.login.rawName: "two"])
+            var (events, others) = (client.events.makeAsyncIterator(), other.events.makeAsyncIterator())
+            for first in [await events.next(), await others.next()] { #expect(first?.retry == "2000") }
+            if path.hasPrefix("/v1/rooms/show/events") { #expect(await events.next()?.name == "room.snapshot") }
+            server.endedLogins.withLock { _ = $0.insert("one") }
+            let end = ContinuousClock.now
+            // As the gateway does once a second.
+            server.tokens.revocations.endConnections()
+            var last: EventClient.Event?
+            while let event = await events.next() { last = event }
+            #expect(ContinuousClock.now - end < .seconds(2))
+            if path.hasPrefix("/v1/rooms/show/events") {
+                #expect(last?.name == "session.disconnected" && last?.data?.error?.message == "Logged out")
+            }
+            if path.hasPrefix("/v1/rooms/show/events") {
+                server.directory.broadcastHeartbeat()
+                while let event = await others.next(), event.name != "heartbeat" {
+                    #expect(event.name == "room.snapshot")
+                }
+            }
+            client.close()
+            other.close()
         }
     }
 

@@ -140,6 +140,22 @@ struct DashboardLoginTests {
         #expect(log.lines.count { $0.message == "dashboard session ended" && $0.metadata["by"] == "ada" } == 1)
     }
 
+    @Test("the API is told of which session a request is, and when that has ended")
+    func logoutCheck() async throws {
+        let clock = ManualClock()
+        let fixture = PageFixture(clock: clock)
+        let cookies = try await [fixture.logIn("operator-token"), fixture.logIn("operator-token")].map(\.cookie)
+        let checks = try cookies.map { cookie in
+            try #require(fixture.pages.logoutCheck(fixture.admitted("/v1/events", cookie: cookie).headers))
+        }
+        #expect(checks.map { $0() } == [false, false])
+        #expect(fixture.pages.logoutCheck(fixture.admitted("/v1/events").headers) == nil)
+        _ = try await fixture.ask(.delete, "/dashboard/session", headers: PageFixture.ours, cookie: cookies[0])
+        #expect(checks.map { $0() } == [true, false])
+        clock.advance(by: .seconds(SessionStore.idleLimit + 1))
+        #expect(checks.map { $0() } == [true, true])
+    }
+
     @Test("neither monitors nor pages of other origins list or end sessions")
     func sessionRights() async throws {
         let fixture = PageFixture()
@@ -247,10 +263,10 @@ struct SessionStoreTests {
         let other = book.open(token: "second", now: start)
         #expect(secret != other && secret.count == 43)
         #expect(secret.utf8.allSatisfy { $0 != UInt8(ascii: ";") && $0 > 0x20 && $0 < 0x7F })
-        #expect(book.token(of: secret, now: start) == "first")
-        #expect(book.token(of: secret + "x", now: start) == nil && book.token(of: "", now: start) == nil)
+        #expect(book.use(secret, now: start)?.token == "first")
+        #expect(book.use(secret + "x", now: start)?.token == nil && book.use("", now: start)?.token == nil)
         book.close(secret)
-        #expect(book.token(of: secret, now: start) == nil && book.token(of: other, now: start) == "second")
+        #expect(book.use(secret, now: start)?.token == nil && book.use(other, now: start)?.token == "second")
     }
 
     @Test("a used session expires after a week, an idle one after twelve hours")
@@ -260,10 +276,10 @@ struct SessionStoreTests {
         var now = start
         for _ in 0..<13 {
             now = now.advanced(seconds: SessionStore.idleLimit - 1)
-            #expect(book.token(of: used, now: now) == "used")
+            #expect(book.use(used, now: now)?.token == "used")
         }
-        #expect(book.token(of: unused, now: now) == nil)
-        #expect(book.token(of: used, now: start.advanced(seconds: SessionStore.ageLimit + 1)) == nil)
+        #expect(book.use(unused, now: now)?.token == nil)
+        #expect(book.use(used, now: start.advanced(seconds: SessionStore.ageLimit + 1))?.token == nil)
         #expect(book.count == 0)
     }
 
@@ -274,10 +290,10 @@ struct SessionStoreTests {
             book.open(token: "\($0)", now: start.advanced(seconds: Double($0)))
         }
         let later = start.advanced(seconds: 1000)
-        #expect(book.token(of: secrets[0], now: later) == "0")
+        #expect(book.use(secrets[0], now: later)?.token == "0")
         let newest = book.open(token: "new", now: later)
         #expect(book.count == SessionStore.capacity)
-        #expect(book.token(of: secrets[0], now: later) == "0" && book.token(of: newest, now: later) == "new")
-        #expect(book.token(of: secrets[1], now: later) == nil)
+        #expect(book.use(secrets[0], now: later)?.token == "0" && book.use(newest, now: later)?.token == "new")
+        #expect(book.use(secrets[1], now: later)?.token == nil)
     }
 }

@@ -16,13 +16,21 @@ public final class TokenRevocations: Sendable {
         let keyID: String?
         /// Seconds since 1970; nil for a connection that stays open when the token expires.
         let expiresAt: Double?
+        /// Whether the login that opened the connection has ended; nil for a connection without one.
+        let hasLoggedOut: (@Sendable () -> Bool)?
         let end: @Sendable (StageError) -> Void
 
-        init(_ claims: AccessClaims, outlivesToken: Bool, end: @escaping @Sendable (StageError) -> Void) {
+        init(
+            _ claims: AccessClaims,
+            outlivesToken: Bool,
+            hasLoggedOut: (@Sendable () -> Bool)? = nil,
+            end: @escaping @Sendable (StageError) -> Void
+        ) {
             tokenID = claims.tokenID ?? ""
             // A mixer that is running keeps its connection through a key rotation.
             keyID = claims.role == .mixer ? nil : claims.keyID
             expiresAt = outlivesToken ? nil : claims.expiresAt + AccessTokens.skew
+            self.hasLoggedOut = hasLoggedOut
             self.end = end
         }
     }
@@ -55,6 +63,7 @@ public final class TokenRevocations: Sendable {
             if tokens[observer.tokenID] != nil { return .tokenRevoked }
             if let keys, let key = observer.keyID, !keys.contains(key) { return .tokenSignatureInvalid }
             if let expiresAt = observer.expiresAt, time >= expiresAt { return .tokenExpired }
+            if observer.hasLoggedOut?() ?? false { return .loggedOut }
             return nil
         }
     }
@@ -156,20 +165,23 @@ public final class TokenRevocations: Sendable {
 
     // MARK: Connections
 
-    /// Closes a connection when its token is revoked or expires, or its key is removed.
+    /// Closes a connection when its token is revoked or expires, its key is removed, or its login ends.
     ///
     /// - Parameters:
     ///   - claims: The token's claims.
     ///   - outlivesToken: Whether the connection stays open when the token expires.
-    ///   - end: Called once, on any thread, with 20101 if the token is revoked, 20104 if it has expired and 20107 if
+    ///   - hasLoggedOut: Whether the login that opened the connection has ended; evaluated once a second, and must not use
+    ///     this list. Nil for a connection without a login.
+    ///   - end: Called once, on any thread, with 20101 if the token is revoked or the login has ended, 20104 if it has expired and 20107 if
     ///     its key was removed; called immediately if that is already so.
     /// - Returns: An observation to retain as long as the connection is open.
     public func observe(
         _ claims: AccessClaims,
         outlivesToken: Bool = false,
+        hasLoggedOut: (@Sendable () -> Bool)? = nil,
         end: @escaping @Sendable (StageError) -> Void
     ) -> TokenObservation {
-        let observer = Observer(claims, outlivesToken: outlivesToken, end: end)
+        let observer = Observer(claims, outlivesToken: outlivesToken, hasLoggedOut: hasLoggedOut, end: end)
         let time = now()
         let (id, reason) = state.withLock { state -> (UInt64, StageError?) in
             state.lastObserver &+= 1
@@ -198,7 +210,8 @@ public final class TokenRevocations: Sendable {
         return state.withLock { $0.reason(for: observer, at: time) } != nil
     }
 
-    /// Closes the connections whose tokens are revoked or expired; to be called once a second.
+    /// Closes the connections whose tokens are revoked or expired, or whose logins have ended; to be called once a
+    /// second.
     public func endConnections() {
         let time = now()
         let ended = state.withLock { state in
@@ -226,4 +239,16 @@ public final class TokenObservation: Sendable {
     deinit {
         onEnd()
     }
+}
+
+extension StageError {
+    /// 20101: the login of the dashboard that opened a stream has ended.
+    static let loggedOut = StageError(
+        code: 20101,
+        name: "AccessTokenInvalidError",
+        message: "Logged out",
+        cause: "The login has ended, or was not used for long",
+        solution: "Log in again",
+        status: 401
+    )
 }

@@ -110,12 +110,12 @@ final class ClientEventStream: Sendable {
         subscription.cancel()
     }
 
-    /// Ends the stream when its token is revoked or expires; a mixer's stream outlives the expiry.
-    func endWithToken(_ claims: AccessClaims, _ revocations: TokenRevocations) {
-        let observe = revocations.observe(claims, outlivesToken: claims.role == .mixer) { [weak self] error in
-            self?.end(error)
-        }
-        tokenObservation.withLock { $0 = observe }
+    /// Ends the stream when the token that opened it does.
+    ///
+    /// - Parameter begin: Begins to observe the token.
+    func observe(_ begin: (_ end: @escaping @Sendable (StageError) -> Void) -> TokenObservation) {
+        let observation = begin { [weak self] error in self?.end(error) }
+        tokenObservation.withLock { $0 = observation }
     }
 
     /// The final event that reports why the gateway ended the stream; nil if it did not.

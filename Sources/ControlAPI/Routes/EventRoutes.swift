@@ -86,7 +86,7 @@ struct EventRoutes: FeatureRoutes {
         if owner != nil { try streams.requireCapacity(within: rooms.directory.readerLimit) }
         let slot = try access.acquireSlot(call)
         let stream = streams.open(try subscribe(), owner: owner, slot: slot)
-        stream.endWithToken(claims, access.revocations)
+        stream.observe { access.observe(call, end: $0) }
         let context = EventContext(answers: answers, addresses: answers.addresses(for: call.request))
         return EventStream.response(to: call.request, stream: stream) { event in
             // The same identity may be another person in another room.
@@ -132,6 +132,8 @@ struct EventStreamAccess: Sendable {
     let limiter: ClientLimiter
     /// The client account whose limits apply to a request.
     let client: @Sendable (HTTPFields) -> UInt64?
+    /// Tells whether the login of a request has ended.
+    let logout: ControlRoutes.LogoutCheck
     let revocations: TokenRevocations
 
     /// Returns a stream slot of the client; nil for operators and mixers, which are not limited.
@@ -148,8 +150,21 @@ struct EventStreamAccess: Sendable {
         return slot
     }
 
-    /// Returns a check, evaluated repeatedly, of whether the token of a running request is revoked or expired.
+    /// Returns a check, evaluated repeatedly, of whether the token of a running request is revoked or expired, or its
+    /// login has ended.
     func isRefused(_ call: APICall) -> @Sendable () -> Bool {
-        { [revocations, claims = call.claims] in revocations.isOver(claims) }
+        let hasLoggedOut = logout(call.request.headers)
+        return { [revocations, claims = call.claims] in revocations.isOver(claims) || hasLoggedOut?() ?? false }
+    }
+
+    /// Ends a running request when its token is revoked or expires, or its login ends; that of a mixer outlives the
+    /// expiry.
+    func observe(_ call: APICall, end: @escaping @Sendable (StageError) -> Void) -> TokenObservation {
+        revocations.observe(
+            call.claims,
+            outlivesToken: call.claims.role == .mixer,
+            hasLoggedOut: logout(call.request.headers),
+            end: end
+        )
     }
 }

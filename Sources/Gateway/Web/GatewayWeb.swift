@@ -115,6 +115,7 @@ struct GatewayWeb: Sendable {
             logs: CDNLogIngest(logs: pipeline.logs),
             reporter: ClientTrustPolicy.reporter,
             client: ClientTrustPolicy.client,
+            logout: pages.logoutCheck,
             clientStreams: streams,
             clientSnapshots: snapshots,
             assets: pipeline.assets,

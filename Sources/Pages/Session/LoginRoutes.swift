@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTypes
+public import HTTPTypes
 import Hummingbird
 import Logging
 import Media
@@ -90,22 +90,39 @@ extension PageSite {
 }
 
 extension PageSite {
-    /// Returns the request for the API, with the token of the session that its cookie names.
+    /// Returns the request for the API, with the token and the id of the session that its cookie names.
     ///
     /// A request with its own token, or one that may not use the cookie, is unchanged. The API verifies the token each
     /// time, so that a revoked or expired token is refused.
     func admitted(_ request: Request) -> Request {
-        guard request.headers[.authorization] == nil, let token = token(of: request) else { return request }
+        guard request.headers[.authorization] == nil, let session = session(of: request) else { return request }
         var head = request.head
-        head.headerFields[.authorization] = "Bearer \(token)"
+        head.headerFields[.authorization] = "Bearer \(session.token)"
+        head.headerFields[.session] = session.id
         head.headerFields[.cookie] = nil
         return Request(head: head, body: request.body)
     }
 
-    /// Returns the token of the session in the cookie; nil if there is none or the request is cross-origin.
-    func token(of request: Request) -> String? {
+    /// Returns the session in the cookie; nil if there is none or the request is cross-origin.
+    func session(of request: Request) -> SessionStore.Entry? {
         guard let secret = SessionCookie.secret(in: request), RequestOrigin(request).isSameOrigin else { return nil }
         let now = clock.now
-        return sessions.with { $0.token(of: secret, now: now) }
+        return sessions.with { $0.use(secret, now: now) }
     }
+
+    /// Returns a check of whether the session of a request to the API has ended since; nil for a request without one.
+    ///
+    /// - Parameter fields: The header fields as the API receives them.
+    public func logoutCheck(_ fields: HTTPFields) -> (@Sendable () -> Bool)? {
+        guard let id = fields[.session] else { return nil }
+        return { [sessions, clock] in
+            let now = clock.now
+            return !sessions.with { $0.isOpen(id: id, now: now) }
+        }
+    }
+}
+
+extension HTTPField.Name {
+    /// The id of the session whose token a request to the API has; a client that sets it names no other's token by it.
+    static let session = Self("X-Footlight-Login") ?? .cookie
 }

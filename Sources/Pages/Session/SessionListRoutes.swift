@@ -74,7 +74,7 @@ extension PageSite {
 
     /// Returns the user of the session in the cookie; nil without one.
     func user(of request: Request) async -> PageUser? {
-        guard let token = token(of: request) else { return nil }
-        return await verify(token)
+        guard let session = session(of: request) else { return nil }
+        return await verify(session.token)
     }
 }

@@ -39,6 +39,11 @@ struct SessionStore: Sendable {
     /// Returns the id of a session; nil if there is none.
     func id(of secret: String) -> String? { entries[secret]?.id }
 
+    /// Whether the session with an id has neither ended nor expired.
+    func isOpen(id: String, now: MonotonicTime) -> Bool {
+        entries.values.contains { $0.id == id && !Self.isOver($0, now: now) }
+    }
+
     /// Opens a session.
     ///
     /// - Parameter agent: The browser, as it names itself; only the beginning of a long name is stored.
@@ -59,8 +64,8 @@ struct SessionStore: Sendable {
         return secret
     }
 
-    /// Returns the token of a session and marks the session as used; nil if it does not exist or has expired.
-    mutating func token(of secret: String, now: MonotonicTime) -> String? {
+    /// Returns a session and marks it as used; nil if it does not exist or has expired.
+    mutating func use(_ secret: String, now: MonotonicTime) -> Entry? {
         guard var entry = entries[secret] else { return nil }
         guard !Self.isOver(entry, now: now) else {
             entries[secret] = nil
@@ -68,7 +73,7 @@ struct SessionStore: Sendable {
         }
         entry.usedAt = now
         entries[secret] = entry
-        return entry.token
+        return entry
     }
 
     /// Ends a session.

@@ -3,6 +3,7 @@ import Assets
 import ControlAPI
 import Foundation
 import FootlightModel
+import HTTPTypes
 import Hummingbird
 import Logging
 import Media
@@ -46,6 +47,10 @@ final class ControlServer: Sendable {
     /// Lists the tokens that operators make.
     let tokenStore: TokenStore
     private let folder: TemporaryFolder
+    /// The header field that names the login of a request.
+    static let login = HTTPField.Name("X-Login") ?? .cookie
+    /// The logins that have ended.
+    let endedLogins = Mutex<Set<String>>([])
     let readiness = Mutex(Readiness())
     private let port = Mutex(0)
     private let adminPort = Mutex(0)
@@ -149,6 +154,7 @@ final class ControlServer: Sendable {
             history: history,
             logs: logs,
             client: { _ in 1 },
+            logout: { [self] fields in logoutCheck(fields) },
             clientStreams: ClientLimiter(limit: streamsPerClient),
             assets: AssetStore(path: folder.file("assets")),
             fetch: { [self] (url, _, _, isOperators) throws(StageError) in
@@ -172,6 +178,11 @@ final class ControlServer: Sendable {
             },
             auditLogger: log.logger
         )
+    }
+
+    private func logoutCheck(_ fields: HTTPFields) -> (@Sendable () -> Bool)? {
+        guard let login = fields[Self.login] else { return nil }
+        return { [self] in endedLogins.withLock { $0.contains(login) } }
     }
 
     private func application(isAdmin: Bool, onBound: @escaping @Sendable () -> Void) -> some ApplicationProtocol {

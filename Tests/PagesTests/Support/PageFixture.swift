@@ -4,7 +4,8 @@ import Logging
 import Media
 import NIOCore
 import NIOEmbedded
-import Pages
+
+@testable import Pages
 
 /// The pages in front of an API that answers with the authorization it received.
 struct PageFixture {
@@ -28,6 +29,7 @@ struct PageFixture {
 
     static let host = "gateway.example:8080"
 
+    let pages: PageSite
     private let answerer: @Sendable (Request, PageContext) async throws -> Response
 
     /// - Parameters:
@@ -43,7 +45,7 @@ struct PageFixture {
             room == "show" ? PageAudience(isOnAir: true, viewers: 57) : nil
         }
     ) {
-        let pages = PageSite(
+        pages = PageSite(
             chartLibrary: chartLibrary,
             usesDeviceIDs: usesDeviceIDs,
             warnings: ["a warning"],
@@ -71,9 +73,6 @@ struct PageFixture {
         cookie: String? = nil,
         body: String = ""
     ) async throws -> Answer {
-        var head = HTTPRequest(method: method, scheme: "http", authority: Self.host, path: path)
-        for (name, value) in headers { head.headerFields[name] = value }
-        if let cookie { head.headerFields[.cookie] = cookie }
         let channel = EmbeddedChannel()
         let context = PageContext(
             source: ApplicationRequestContextSource(
@@ -81,11 +80,28 @@ struct PageFixture {
                 logger: Logger(label: "pages") { _ in SwiftLogNoOpLogHandler() }
             )
         )
-        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body)))
-        let response = try await answerer(request, context)
+        let response = try await answerer(Self.request(method, path, headers, cookie, body), context)
         let sink = Sink()
         try await response.body.write(sink)
         return Answer(status: response.status.code, headers: response.headers, text: sink.text)
+    }
+
+    /// Returns the request that the API receives from a page.
+    func admitted(_ path: String, cookie: String? = nil) -> Request {
+        pages.admitted(Self.request(.get, path, [:], cookie, ""))
+    }
+
+    private static func request(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ headers: [HTTPField.Name: String],
+        _ cookie: String?,
+        _ body: String
+    ) -> Request {
+        var head = HTTPRequest(method: method, scheme: "http", authority: host, path: path)
+        for (name, value) in headers { head.headerFields[name] = value }
+        if let cookie { head.headerFields[.cookie] = cookie }
+        return Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body)))
     }
 
     /// Logs in; the answer sets the cookie.
