@@ -8,7 +8,7 @@ package import Logging
 package struct JSONLogHandler: LogHandler {
     /// The value of `log.format` that selects this handler; also that of its environment variable.
     package static let format = "json"
-    /// The environment variable by which a mixer learns the gateway's format.
+    /// The environment variable by which a mixer learns the format, in which the gateway reads its messages.
     package static let variable = "FOOTLIGHT_LOG_FORMAT"
 
     private let label: String
@@ -38,12 +38,12 @@ package struct JSONLogHandler: LogHandler {
         if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
         if let own = event.metadata { all.merge(own) { $1 } }
         if let error = event.error { all["error"] = "\(error)" }
-        let line = Line(
+        let line = JSONLogLine(
             time: Date().formatted(Self.timeFormat),
-            level: event.level.rawValue,
+            level: event.level,
             logger: label,
             message: event.message.description,
-            metadata: all.isEmpty ? nil : all.mapValues(Value.init)
+            metadata: all
         )
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -55,41 +55,8 @@ package struct JSONLogHandler: LogHandler {
     private static let timeFormat = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
     /// One write per line, so that the lines of several threads do not mix.
-    private static let writeToStandardError: @Sendable (String) -> Void = { line in
+    package static let writeToStandardError: @Sendable (String) -> Void = { line in
         var line = line
         line.withUTF8 { bytes in _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
-    }
-
-    private struct Line: Encodable {
-        let time: String
-        let level: String
-        let logger: String
-        let message: String
-        let metadata: [String: Value]?
-    }
-
-    private enum Value: Encodable {
-        case text(String)
-        case list([Value])
-        case dictionary([String: Value])
-
-        init(_ value: Logger.MetadataValue) {
-            self =
-                switch value {
-                case .string(let text): .text(text)
-                case .stringConvertible(let other): .text(other.description)
-                case .array(let values): .list(values.map(Value.init))
-                case .dictionary(let values): .dictionary(values.mapValues(Value.init))
-                }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .text(let text): try container.encode(text)
-            case .list(let values): try container.encode(values)
-            case .dictionary(let values): try container.encode(values)
-            }
-        }
     }
 }

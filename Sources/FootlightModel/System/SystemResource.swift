@@ -171,10 +171,12 @@ public struct SystemDescriptorsResource: Codable, Sendable, Hashable {
     }
 }
 
-/// What is sent to viewers.
+/// What is sent to viewers and outputs.
 public struct SystemNetworkResource: Codable, Sendable, Hashable {
-    /// Media and playlists in bytes per second; null if unknown.
+    /// Media and playlists to viewers, and media to outputs, in bytes per second; null if unknown.
     @ExplicitNull public var bytesPerSecond: Double?
+    /// The part of it that is sent to outputs; null if unknown.
+    @ExplicitNull public var outputBytesPerSecond: Double?
     /// The viewers who are served by this gateway.
     public var viewers: Int
     /// The setting `limits.bandwidth_mbps`; null without it.
@@ -183,8 +185,15 @@ public struct SystemNetworkResource: Codable, Sendable, Hashable {
     @ExplicitNull public var moreViewers: Int?
 
     /// Creates a description.
-    public init(bytesPerSecond: Double?, viewers: Int, bandwidthMbps: Int?, moreViewers: Int?) {
+    public init(
+        bytesPerSecond: Double?,
+        outputBytesPerSecond: Double?,
+        viewers: Int,
+        bandwidthMbps: Int?,
+        moreViewers: Int?
+    ) {
         self.bytesPerSecond = bytesPerSecond
+        self.outputBytesPerSecond = outputBytesPerSecond
         self.viewers = viewers
         self.bandwidthMbps = bandwidthMbps
         self.moreViewers = moreViewers
@@ -192,6 +201,7 @@ public struct SystemNetworkResource: Codable, Sendable, Hashable {
 
     private enum CodingKeys: String, CodingKey {
         case bytesPerSecond = "bytes_per_second"
+        case outputBytesPerSecond = "output_bytes_per_second"
         case viewers
         case bandwidthMbps = "bandwidth_mbps"
         case moreViewers = "more_viewers"

@@ -35,6 +35,14 @@ struct MixerLauncher: Sendable {
         )
         let host = GatewayConfiguration.mixerHost
         let arguments = MixerArguments(room: room, host: host, rtmpPort: rtmp, httpPort: http, epoch: epoch)
+        let broker = try broker(for: room, host: host, ports: [rtmp, http])
+        let log: MixerLogRelay
+        do {
+            log = try MixerLogRelay(room: room)
+        } catch {
+            broker.abandon()
+            throw error
+        }
         return try RunningMixer(
             executable: "/proc/self/exe",
             arguments: arguments.commandLine,
@@ -42,10 +50,11 @@ struct MixerLauncher: Sendable {
                 MixerEnvironment.token: token,
                 MixerEnvironment.confinement: configuration.mixerConfinement,
                 MixerEnvironment.memory: "\(memory)",
-                JSONLogHandler.variable: configuration.logFormat,
+                JSONLogHandler.variable: JSONLogHandler.format,
             ],
             markers: "\(configuration.dataDirectory)/mixer-\(room).marks",
-            broker: try broker(for: room, host: host, ports: [rtmp, http])
+            broker: broker,
+            log: log
         ) { [logger] status, wasSignalled in
             if wasSignalled, status == SIGSYS {
                 // The mixer could not report it: all signals are blocked while a process is spawned.

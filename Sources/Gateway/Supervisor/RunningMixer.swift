@@ -24,6 +24,7 @@ final class RunningMixer: Sendable {
     ///     list.
     ///   - markers: The file of the decode markers.
     ///   - broker: The broker of the mixer's connections.
+    ///   - log: The relay of the mixer's log messages.
     ///   - onExit: Called once on a separate thread after the process has exited.
     init(
         executable: String,
@@ -31,6 +32,7 @@ final class RunningMixer: Sendable {
         environment: [String: String],
         markers: String,
         broker: MixerBroker,
+        log: MixerLogRelay,
         onExit: @escaping @Sendable (_ status: Int32, _ wasSignalled: Bool) -> Void
     ) throws {
         markersFile = markers
@@ -44,13 +46,16 @@ final class RunningMixer: Sendable {
                 arguments: arguments,
                 environment: environment,
                 input: broker.mixerEnd,
+                error: log.mixerEnd,
                 onExit: onExit
             )
         } catch {
             broker.abandon()
+            log.abandon()
             throw error
         }
         broker.started()
+        log.started()
     }
 
     /// Returns the environment variables that a mixer inherits.

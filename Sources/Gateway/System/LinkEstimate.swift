@@ -1,46 +1,54 @@
 import Foundation
 
-/// How many viewers the network link carries, estimated from what they receive at present.
+/// How many viewers the network link carries beside the outputs, estimated from what both receive at present.
 struct LinkEstimate: Equatable {
     /// The link that the sentence assumes if the operator names none, in Mb/s.
     private static let usualLink = 1000
+    /// The megabits per second below which nothing is said of a rate.
+    private static let leastRate = 0.01
 
     /// Megabits per second to all viewers.
     let rate: Double
+    /// Megabits per second to all outputs.
+    let outputRate: Double
     let viewers: Int
     /// The size of the link in Mb/s; nil if the operator names none.
     let link: Int?
 
-    /// - Parameter bytesPerSecond: What is sent to all viewers together.
-    init(bytesPerSecond: Double, viewers: Int, link: Int?) {
+    /// - Parameters:
+    ///   - bytesPerSecond: What is sent to all viewers together.
+    ///   - outputBytesPerSecond: What is sent to all outputs together.
+    init(bytesPerSecond: Double, outputBytesPerSecond: Double = 0, viewers: Int, link: Int?) {
         rate = bytesPerSecond * 8 / 1e6
+        outputRate = outputBytesPerSecond * 8 / 1e6
         self.viewers = viewers
         self.link = link
     }
 
     /// Megabits per second to each viewer; nil while nobody receives anything.
-    private var each: Double? { viewers > 0 && rate >= 0.01 ? rate / Double(viewers) : nil }
+    private var each: Double? { viewers > 0 && rate >= Self.leastRate ? rate / Double(viewers) : nil }
 
     /// The used part of the link, from 0 on; nil if its size is unknown.
-    var use: Double? { link.map { rate / Double($0) } }
+    var use: Double? { link.map { (rate + outputRate) / Double($0) } }
 
     /// How many more viewers the link carries; nil if its size is unknown, or while nobody receives anything.
     var moreViewers: Int? {
         guard let link, let each else { return nil }
-        return Self.rounded((Double(link) - rate) / each)
+        return Self.rounded((Double(link) - rate - outputRate) / each)
     }
 
     /// The estimate in a sentence.
     var sentence: String {
-        guard viewers > 0 else { return "No viewers at present" }
+        let outputs = outputRate >= Self.leastRate ? "\(Self.text(outputRate)) to outputs" : nil
+        guard viewers > 0 else { return ["No viewers at present", outputs].compactMap(\.self).joined(separator: ", ") }
         let who = viewers == 1 ? "1 viewer" : "\(viewers) viewers"
-        guard let each else { return "\(Self.text(rate)) to \(who)" }
-        let begin = "\(Self.text(rate)) to \(who)"
+        let begin = [outputs, "\(Self.text(rate)) to \(who)"].compactMap(\.self).joined(separator: ", ")
+        guard let each else { return begin }
         if let link, let more = moreViewers {
             return
                 "\(begin), \(Self.text(each)) each: the link of \(Self.text(Double(link))) carries about \(more) more"
         }
-        let all = Self.rounded(Double(Self.usualLink) / each)
+        let all = Self.rounded((Double(Self.usualLink) - outputRate) / each)
         return "\(begin): at \(Self.text(each)) each, \(Self.text(Double(Self.usualLink))) carries about \(all) viewers"
     }
 

@@ -28,9 +28,16 @@ struct SystemFindings {
     /// Webhooks whose deliveries fail.
     let failingWebhooks: Int
 
-    /// What is sent to viewers; nil if unknown.
+    /// What is sent to viewers and outputs; nil if unknown.
     var estimate: LinkEstimate? {
-        figures.sent.map { LinkEstimate(bytesPerSecond: $0, viewers: viewers, link: link) }
+        figures.sent.map { sent in
+            LinkEstimate(
+                bytesPerSecond: sent,
+                outputBytesPerSecond: figures.pushed ?? 0,
+                viewers: viewers,
+                link: link
+            )
+        }
     }
 
     /// All findings in the order of the subjects.

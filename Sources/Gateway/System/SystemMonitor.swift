@@ -15,6 +15,8 @@ final class SystemMonitor: Sendable {
         var mixers: [String: Int32] = [:]
         /// Bytes sent to viewers by source, such as a room's feed; a source may end or begin again from 0.
         var sent: [String: UInt64] = [:]
+        /// Bytes sent to outputs, likewise.
+        var pushed: [String: UInt64] = [:]
     }
 
     /// One reading.
@@ -24,6 +26,7 @@ final class SystemMonitor: Sendable {
         var gateway: ProcessTimes?
         var mixers: [String: Mixer] = [:]
         var sent: [String: UInt64] = [:]
+        var pushed: [String: UInt64] = [:]
 
         struct Mixer: Sendable {
             var pid: Int32
@@ -105,7 +108,8 @@ final class SystemMonitor: Sendable {
             machine: MemoryUsage.text("/proc/stat").flatMap { ProcessorTimes(stat: $0) },
             gateway: times("self"),
             mixers: counters.mixers.mapValues { Sample.Mixer(pid: $0, times: times("\($0)")) },
-            sent: counters.sent
+            sent: counters.sent,
+            pushed: counters.pushed
         )
     }
 
@@ -152,6 +156,8 @@ struct SystemFigures: Sendable {
     var gatewayMemory: Int?
     /// Bytes per second to viewers; nil if unknown.
     var sent: Double?
+    /// Bytes per second to outputs; nil if unknown.
+    var pushed: Double?
     /// Sorted by room.
     var mixers: [Mixer]
     var memory: MemoryUsage?
@@ -170,11 +176,14 @@ struct SystemFigures: Sendable {
             later.gateway?.cores(since: before, seconds: seconds).map { min($0 / Double(max(cores, 1)), 1) }
         }
         gatewayMemory = later.gateway?.bytes
-        let bytes = later.sent.reduce(0.0) { sum, source in
-            let before = earlier.sent[source.key] ?? 0
-            return sum + Double(source.value >= before ? source.value - before : source.value)
+        func rate(_ counters: KeyPath<SystemMonitor.Sample, [String: UInt64]>) -> Double? {
+            let bytes = later[keyPath: counters].reduce(0.0) { sum, source in
+                let before = earlier[keyPath: counters][source.key] ?? 0
+                return sum + Double(source.value >= before ? source.value - before : source.value)
+            }
+            return seconds > 0 ? bytes / seconds : nil
         }
-        sent = seconds > 0 ? bytes / seconds : nil
+        (sent, pushed) = (rate(\.sent), rate(\.pushed))
         mixers = later.mixers.sorted { $0.key < $1.key }.map { room, mixer in
             // A restarted mixer begins to count anew.
             let before = earlier.mixers[room].flatMap { $0.pid == mixer.pid ? $0.times : nil }

@@ -1,4 +1,5 @@
 import ControlAPI
+import Egress
 import FanOut
 import FootlightModel
 import Foundation
@@ -11,8 +12,7 @@ import Webhooks
 /// Reports how the gateway and its machine are doing, for `/v1/system`.
 final class SystemReporter: SystemReporting {
     private static let notes = [
-        "The messages of mixer processes are in the gateway's log only, not here.",
-        "Tokens, keys and passphrases are in no part of this file; addresses and names of rooms are.",
+        "Tokens, keys and passphrases are in no part of this file; addresses and names of rooms are."
     ]
 
     private let pipeline: Pipeline
@@ -45,7 +45,8 @@ final class SystemReporter: SystemReporting {
             let hls = ["": pipeline.feeds.load.sent[.hls] ?? 0]
             return SystemMonitor.Counters(
                 mixers: pipeline.mixers.processes,
-                sent: pipeline.programs.reduce(into: hls) { $0[$1.name] = $1.bytes }
+                sent: pipeline.programs.reduce(into: hls) { $0[$1.name] = $1.bytes },
+                pushed: pipeline.pushedBytes
             )
         }
     }
@@ -106,7 +107,8 @@ final class SystemReporter: SystemReporting {
             },
             descriptors: SystemDescriptorsResource(open: figures.descriptors, limit: figures.descriptorLimit),
             network: SystemNetworkResource(
-                bytesPerSecond: figures.sent?.rounded(),
+                bytesPerSecond: figures.sent.map { ($0 + (figures.pushed ?? 0)).rounded() },
+                outputBytesPerSecond: figures.pushed?.rounded(),
                 viewers: viewers,
                 bandwidthMbps: configuration.bandwidth,
                 moreViewers: findings.estimate?.moreViewers
@@ -178,6 +180,14 @@ extension Pipeline {
     /// play.
     fileprivate var programs: [FeedActivity] {
         feeds.all.map(\.activity).filter { HostFeedName($0.name) == nil && ReturnFeedName($0.name) == nil }
+    }
+
+    /// The bytes that were sent to outputs, by the names of room and output.
+    fileprivate var pushedBytes: [String: UInt64] {
+        stage.rooms(.inProgress).reduce(into: [:]) { bytes, room in
+            let name = room.settings.name
+            for output in livestreams.status(room: name).outputs { bytes["\(name) \(output.name)"] = output.bytesSent }
+        }
     }
 }
 

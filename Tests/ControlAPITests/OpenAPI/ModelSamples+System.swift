@@ -10,6 +10,7 @@ extension ModelSamples {
     static let systemDescriptorsResource = SystemDescriptorsResource(open: 1, limit: 1)
     static let systemNetworkResource = SystemNetworkResource(
         bytesPerSecond: 1,
+        outputBytesPerSecond: 1,
         viewers: 1,
         bandwidthMbps: 1,
         moreViewers: 1

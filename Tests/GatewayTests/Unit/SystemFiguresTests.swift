@@ -71,17 +71,20 @@ struct SystemFiguresTests {
             machine: ProcessorTimes(busy: 0, total: 0),
             gateway: ProcessTimes(ticks: 0, pages: 1),
             mixers: ["show": mixer(7, 1), "other": mixer(8, 1)],
-            sent: ["show": 1000, "again": 500, "over": 9000]
+            sent: ["show": 1000, "again": 500, "over": 9000],
+            pushed: ["show main": 100]
         )
         let later = SystemMonitor.Sample(
             time: start.advanced(seconds: 4),
             machine: ProcessorTimes(busy: 5, total: 10),
             gateway: ProcessTimes(ticks: second, pages: 3),
             mixers: ["show": mixer(7, 3), "other": mixer(9, 3), "new": mixer(10, 1)],
-            sent: ["show": 8000, "again": 400, "new": 600]
+            sent: ["show": 8000, "again": 400, "new": 600],
+            pushed: ["show main": 500, "show spare": 400]
         )
         let figures = SystemFigures(from: earlier, to: later, cores: 2)
-        #expect(figures.machine == 0.5 && figures.gateway == 0.125 && figures.sent == 2000)
+        #expect(figures.machine == 0.5 && figures.gateway == 0.125)
+        #expect(figures.sent == 2000 && figures.pushed == 200)
         #expect(figures.gatewayMemory == 3 * Int(ProcessTimes.pageSize))
         #expect(figures.mixers.map(\.room) == ["new", "other", "show"])
         #expect(figures.mixers.map(\.cores) == [nil, nil, 0.5] && figures.mixers.map(\.pid) == [10, 9, 7])
@@ -194,6 +197,14 @@ struct SystemFindingsTests {
         #expect(
             finding("network", in: full).hasPrefix("warning 9.3 Mb/s to 3 viewers, 3.1 Mb/s each: the link of 10.0")
         )
+        // Three times as much goes to outputs, which is not left for viewers.
+        let pushing = findings(link: 50, viewers: 3) { ($0.sent, $0.pushed) = (rate, 3 * rate) }
+        #expect(
+            finding("network", in: pushing)
+                == "ok 27.9 Mb/s to outputs, 9.3 Mb/s to 3 viewers, 3.1 Mb/s each: the link of 50.0 Mb/s carries about 4 more"
+        )
+        let unseen = findings(link: 30) { ($0.sent, $0.pushed) = (0, 3 * rate) }
+        #expect(finding("network", in: unseen).hasPrefix("warning No viewers at present, 27.9 Mb/s to outputs → "))
         let over = LinkEstimate(bytesPerSecond: 2e6, viewers: 2, link: 10)
         #expect(over.moreViewers == 0 && over.use == 1.6)
         let idle = LinkEstimate(bytesPerSecond: 0, viewers: 5, link: 100)

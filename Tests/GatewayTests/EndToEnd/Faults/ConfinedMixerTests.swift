@@ -81,6 +81,10 @@ struct ConfinedMixerTests {
             "an injected action was performed", "action=read signing.key", "outcome=refused: Permission denied",
         ]
         #expect(line(scene, words), "\(scene.stage.gateway.log)")
+        // The mixer's own message is among the latest of the room.
+        let events = try await scene.stage.gateway.api("GET", "/v1/system/events?level=error&room=thief").json["events"]
+        let own = events.elements.first { $0["message"].string == words[0] }
+        #expect(own?["logger"].string == "footlight.mixer" && own?["metadata"]["action"].string == "read signing.key")
     }
 
     @Test(
