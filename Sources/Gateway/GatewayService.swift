@@ -431,7 +431,10 @@ public struct GatewayService: Sendable {
         guard let code = try? LoginCode.make(in: directory) else { return }
         logger.notice(
             "first start: open the dashboard and enter the code, which is good for ten minutes",
-            metadata: ["dashboard": "\(address)/dashboard", "code": "\(code)", "later": "footlight login"]
+            metadata: [
+                "dashboard": "\(address)/dashboard", "code": .stringConvertible(LogSecret(description: code)),
+                "later": "footlight login",
+            ]
         )
     }
 

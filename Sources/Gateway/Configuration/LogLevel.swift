@@ -61,9 +61,12 @@ private struct SharedLevelHandler: LogHandler {
 
     func log(event: LogEvent) {
         handler.log(event: event)
-        guard event.level >= .notice else { return }
-        var values = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { "\($0)" }
+        RecentEvents.shared.record(event.level, event.message, metadata: values(of: event), logger: label)
+    }
+
+    private func values(of event: LogEvent) -> Logger.Metadata {
+        var values = metadata.merging(event.metadata ?? [:]) { $1 }
         if let error = event.error { values["error"] = "\(error)" }
-        RecentEvents.shared.record(event.level, "\(event.message)", metadata: values, logger: label)
+        return values
     }
 }

@@ -28,17 +28,23 @@ final class RecentEvents: Sendable {
     init() {}
 
     /// Records a message from the severity notice on.
-    func record(_ level: Logger.Level, _ message: String, metadata: [String: String], logger: String) {
+    ///
+    /// - Parameter metadata: Evaluated only for a message that is recorded.
+    func record(
+        _ level: Logger.Level,
+        _ message: Logger.Message,
+        metadata: @autoclosure () -> Logger.Metadata,
+        logger: String
+    ) {
         guard level >= .notice else { return }
-        let values = metadata.sorted { $0.key < $1.key }.prefix(Self.mostValues).map { key, value in
-            // The code of the first start opens the dashboard.
-            (key, key == "code" && LoginCode.isCode(value) ? "***" : String(value.prefix(Self.longestText)))
+        let values = metadata().sorted { $0.key < $1.key }.prefix(Self.mostValues).map { key, value in
+            (key, Self.text(of: value))
         }
         let event = SystemEventResource(
             at: Timestamp(Date().timeIntervalSince1970),
             level: level.rawValue,
             logger: logger,
-            message: String(message.prefix(Self.longestText)),
+            message: String(message.description.prefix(Self.longestText)),
             metadata: Dictionary(values, uniquingKeysWith: { $1 })
         )
         ring.withLock { ring in
@@ -46,6 +52,11 @@ final class RecentEvents: Sendable {
             ring.events[ring.oldest] = event
             ring.oldest = (ring.oldest + 1) % Self.capacity
         }
+    }
+
+    private static func text(of value: Logger.MetadataValue) -> String {
+        if case .stringConvertible(let secret) = value, secret is LogSecret { return "***" }
+        return String(value.description.prefix(longestText))
     }
 
     /// Returns the messages, the latest first.
@@ -61,4 +72,9 @@ final class RecentEvents: Sendable {
                 && (room == nil || event.metadata["room"] == room)
         }
     }
+}
+
+/// A value of a log message that whoever reads the log may know, and nobody else: it is not kept in memory.
+struct LogSecret: CustomStringConvertible, Sendable {
+    let description: String
 }

@@ -56,7 +56,7 @@ struct SystemFindings {
         return SystemFindingResource(
             subject: subject,
             level: .known(level),
-            message: level == .ok ? "\(message): fine" : message,
+            message: message,
             advice: level == .ok ? "" : advice
         )
     }

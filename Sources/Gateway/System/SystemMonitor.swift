@@ -89,7 +89,7 @@ final class SystemMonitor: Sendable {
         var figures = SystemFigures(from: earlier, to: sample, cores: System.coreCount)
         figures.memory = MemoryUsage.current()
         figures.descriptors = OpenDescriptors.count()
-        figures.descriptorLimit = DescriptorLimit.raise()
+        figures.descriptorLimit = DescriptorLimit.current
         (figures.disks, figures.isDiskLate) = readDisks()
         state.withLock { state in
             state.last = sample

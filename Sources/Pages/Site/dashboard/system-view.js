@@ -75,7 +75,7 @@ function findingRow() {
     const [tone, word] = tones[finding.level] ?? tones.ok;
     badge.className = `badge ${tone}`;
     setText(badge, word);
-    setText(message, finding.level === 'ok' ? finding.message.replace(/: fine$/, '') : finding.message);
+    setText(message, finding.message);
     setText(advice, finding.advice);
     show(advice, finding.advice !== '');
   };
