@@ -113,7 +113,7 @@ let package = Package(
         .target(
             name: "FanOut",
             dependencies: [
-                "Media", "Stage", "RTMP", "HLS", "CZlib", logging, metrics,
+                "Media", "Stage", "RTMP", "HLS", "FootlightModel", "CZlib", logging, metrics,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),

@@ -15,8 +15,8 @@ private let table: [String: String] = [
     "Egress": "Media Stage CRTMP NIOCore Foundation Synchronization Glibc",
     "Ingest": "Media Stage RTMP Logging Metrics NIOCore Synchronization",
     "FanOut": """
-    Media Stage RTMP HLS CZlib Logging Metrics HTTPTypes NIOHTTPTypes NIOHTTPTypesHTTP1 NIOCore NIOPosix NIOHTTP1 \
-    \(foundation)
+    Media Stage RTMP HLS FootlightModel CZlib Logging Metrics HTTPTypes NIOHTTPTypes NIOHTTPTypesHTTP1 NIOCore NIOPosix \
+    NIOHTTP1 \(foundation)
     """,
     "Recording": "Media Stage HLS Logging NIOCore Dispatch \(foundation)",
     "Viewership": "Media Stage Crypto \(foundation)",

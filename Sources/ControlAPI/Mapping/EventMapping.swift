@@ -145,16 +145,6 @@ extension CustomEvent {
 
 extension ErrorResource {
     init(_ error: StageError, _ addresses: PlaybackAddresses) {
-        self.init(
-            code: error.code,
-            name: error.name,
-            message: error.message,
-            cause: error.cause,
-            solution: error.solution,
-            status: error.status,
-            retryable: error.isRetryable,
-            retryAfter: error.retryAfter,
-            moreInfo: addresses.page(of: error)
-        )
+        self.init(error, moreInfo: addresses.page(of: error))
     }
 }

@@ -1,3 +1,4 @@
+import FootlightModel
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -227,10 +228,8 @@ extension MediaResponse {
 
     /// - Parameter status: The HTTP status of the error.
     private static func refusal(_ error: StageError, _ status: HTTPResponse.Status) -> MediaResponse {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Encoding numbers and strings does not fail; without a body the status would still be right.
-        let data = (try? encoder.encode(StageError.Body(error))) ?? Data()
+        let data = (try? WireJSON.encode(ErrorAnswer(error: ErrorResource(error)))) ?? Data()
         return MediaResponse(
             status: status,
             contentType: "application/json; charset=utf-8",

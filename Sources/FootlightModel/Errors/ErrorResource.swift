@@ -1,3 +1,5 @@
+public import Stage
+
 /// An error; clients match on `code` and never on `message`.
 public struct ErrorResource: Codable, Sendable, Hashable {
     /// The stable number.
@@ -40,6 +42,23 @@ public struct ErrorResource: Codable, Sendable, Hashable {
         self.retryable = retryable
         self.retryAfter = retryAfter
         self.moreInfo = moreInfo
+    }
+
+    /// Creates the answer's model of an error.
+    ///
+    /// - Parameter moreInfo: The URL of the code's documentation; by default its path.
+    public init(_ error: StageError, moreInfo: String? = nil) {
+        self.init(
+            code: error.code,
+            name: error.name,
+            message: error.message,
+            cause: error.cause,
+            solution: error.solution,
+            status: error.status,
+            retryable: error.isRetryable,
+            retryAfter: error.retryAfter,
+            moreInfo: moreInfo ?? "/docs/errors/\(error.code)"
+        )
     }
 
     private enum CodingKeys: String, CodingKey {
