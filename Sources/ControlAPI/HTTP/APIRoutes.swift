@@ -15,14 +15,9 @@ struct APIRoutes {
     /// Whether bodies may have fields that the gateway does not know.
     let ignoresUnknownFields: Bool
 
-    /// Adds a GET route.
+    /// Adds a GET route; the router answers HEAD by it.
     func read(_ path: RouterPath, _ answer: @escaping Handler) {
         add(.get, path, by: { [tokens] in try await tokens.claims(of: $0) }, answer)
-    }
-
-    /// Adds a HEAD route.
-    func head(_ path: RouterPath, _ answer: @escaping Handler) {
-        add(.head, path, by: { [tokens] in try await tokens.claims(of: $0) }, answer)
     }
 
     /// Adds a GET route for an event stream, for which browsers may have to put the token into the query.

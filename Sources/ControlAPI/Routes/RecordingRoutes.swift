@@ -58,7 +58,6 @@ struct RecordingRoutes: FeatureRoutes {
         }
 
         api.read("recordings/:recording/media.mp4") { call in try await media(call) }
-        api.head("recordings/:recording/media.mp4") { call in try await media(call).createHeadResponse() }
 
         api.command(.delete, "recordings/:recording") { call in
             try await recorder().delete(try file(call).sid)

@@ -30,12 +30,8 @@ struct SnapshotRoutes: FeatureRoutes {
 
     func add(to api: APIRoutes) {
         for format in ["jpg", "png"] {
-            let path = RouterPath("rooms/:room/snapshot.\(format)")
-            api.group.get(path) { request, context in
+            api.group.get(RouterPath("rooms/:room/snapshot.\(format)")) { request, context in
                 try await snapshot(format, room: context.parameters.get("room") ?? "", request)
-            }
-            api.group.head(path) { request, context in
-                try await snapshot(format, room: context.parameters.get("room") ?? "", request).createHeadResponse()
             }
         }
 

@@ -58,6 +58,7 @@ final class ControlServer: Sendable {
     private let operatorToken: String
     private let allowedOrigins: Set<String>
     private let streamsPerClient: Int?
+    private let recordings: (any RecordingControlling)?
     /// The sids of persisted rooms, in order.
     let persisted = Mutex<[String]>([])
     /// The error with which persisting fails.
@@ -72,10 +73,12 @@ final class ControlServer: Sendable {
         settings: StageSettings,
         clock: any MonotonicClock,
         allowedOrigins: Set<String>,
-        streamsPerClient: Int?
+        streamsPerClient: Int?,
+        recordings: (any RecordingControlling)?
     ) async throws {
         self.allowedOrigins = allowedOrigins
         self.streamsPerClient = streamsPerClient
+        self.recordings = recordings
         folder = try TemporaryFolder("control")
         webhooks = WebhookDispatcher(
             WebhookConfiguration(maximumEndpoints: 3),
@@ -119,13 +122,15 @@ final class ControlServer: Sendable {
         clock: any MonotonicClock = SystemClock(),
         allowedOrigins: Set<String> = [],
         streamsPerClient: Int? = nil,
+        recordings: (any RecordingControlling)? = nil,
         _ body: @escaping @Sendable (ControlServer) async throws -> Void
     ) async throws {
         let server = try await ControlServer(
             settings: settings,
             clock: clock,
             allowedOrigins: allowedOrigins,
-            streamsPerClient: streamsPerClient
+            streamsPerClient: streamsPerClient,
+            recordings: recordings
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
             let (ports, found) = AsyncStream.makeStream(of: Void.self)
@@ -148,6 +153,7 @@ final class ControlServer: Sendable {
             tokens: tokens,
             livestreams: livestreams,
             hls: hls,
+            recordings: recordings,
             viewership: viewership,
             gate: gate,
             shows: shows,

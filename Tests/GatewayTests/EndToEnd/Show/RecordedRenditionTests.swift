@@ -42,6 +42,7 @@ struct RecordedRenditionTests {
         #expect(try await gateway.api("GET", png, token: "").status == 401)
         let head = try await gateway.api("HEAD", png)
         #expect(head.status == 200 && head.headers["content-type"] == "image/png" && head.headers["etag"] != nil)
+        #expect(head.headers["content-length"].flatMap { Int($0) } ?? 0 > 1000)
 
         // The renditions, played without a token.
         let hls = stage.folder.file("hls.mkv")
