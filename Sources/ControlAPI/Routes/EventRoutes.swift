@@ -133,7 +133,7 @@ struct EventStreamAccess: Sendable {
     /// The client account whose limits apply to a request.
     let client: @Sendable (HTTPFields) -> UInt64?
     /// Tells whether the login of a request has ended.
-    let logout: ControlRoutes.LogoutCheck
+    let logout: ControlServices.LogoutCheck
     let revocations: TokenRevocations
 
     /// Returns a stream slot of the client; nil for operators and mixers, which are not limited.

@@ -11,7 +11,7 @@ struct MixerRoutes: FeatureRoutes {
     let snapshots: SnapshotStore
     /// Called with the room's name at each report.
     let mixerReported: @Sendable (String) -> Void
-    let fetch: ControlRoutes.AssetFetching
+    let fetch: ControlServices.AssetFetching
     let access: EventStreamAccess
 
     func add(to api: APIRoutes) {

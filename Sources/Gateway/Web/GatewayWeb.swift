@@ -102,27 +102,14 @@ struct GatewayWeb: Sendable {
         )
         var auditLogger = Logger(label: "footlight.audit")
         auditLogger.logLevel = logger.logLevel
-        routes = ControlRoutes(
+        var services = ControlServices(
             directory: pipeline.stage,
             tokens: pipeline.tokens,
             livestreams: pipeline.livestreams,
-            hls: pipeline.playlists,
-            recordings: pipeline.recordings,
             viewership: pipeline.viewership,
             gate: pipeline.gate,
             shows: pipeline.shows,
-            history: pipeline.history,
-            logs: CDNLogIngest(logs: pipeline.logs),
-            reporter: ClientTrustPolicy.reporter,
-            client: ClientTrustPolicy.client,
-            logout: pages.logoutCheck,
-            clientStreams: streams,
-            clientSnapshots: snapshots,
             assets: pipeline.assets,
-            fetch: assetFetches.fetch,
-            webhooks: webhooks,
-            issuedTokens: issuedTokens,
-            system: system,
             addresses: {
                 let current = ports.current
                 return PlaybackAddresses(
@@ -135,19 +122,33 @@ struct GatewayWeb: Sendable {
                 )
             },
             readiness: { health.readiness },
-            metrics: { metrics.text() },
-            openMetrics: { metrics.openMetricsText() },
-            allowedOrigins: Set(configuration.allowedOrigins),
-            ignoresUnknownFields: configuration.ignoresUnknownFields,
-            admission: { health.acceptsWork ? nil : .serverBusy(retryAfter: Health.retryAfter) },
-            mixerReported: { [mixers = pipeline.mixers] room in mixers.reported(room: room) },
-            persist: { room in
-                // Repeated here, because the event of the change may still be under way on another thread.
-                roomStore.markChanged(room: room)
-                guard await roomStore.flush(within: Self.persistTimeout) else { throw RoomsNotPersisted() }
-            },
-            auditLogger: auditLogger
+            metrics: { metrics.text() }
         )
+        services.hls = pipeline.playlists
+        services.recordings = pipeline.recordings
+        services.history = pipeline.history
+        services.logs = CDNLogIngest(logs: pipeline.logs)
+        services.reporter = ClientTrustPolicy.reporter
+        services.client = ClientTrustPolicy.client
+        services.logout = pages.logoutCheck
+        services.clientStreams = streams
+        services.clientSnapshots = snapshots
+        services.fetch = assetFetches.fetch
+        services.webhooks = webhooks
+        services.issuedTokens = issuedTokens
+        services.system = system
+        services.openMetrics = { metrics.openMetricsText() }
+        services.allowedOrigins = Set(configuration.allowedOrigins)
+        services.ignoresUnknownFields = configuration.ignoresUnknownFields
+        services.admission = { health.acceptsWork ? nil : .serverBusy(retryAfter: Health.retryAfter) }
+        services.mixerReported = { [mixers = pipeline.mixers] room in mixers.reported(room: room) }
+        services.persist = { room in
+            // Repeated here, because the event of the change may still be under way on another thread.
+            roomStore.markChanged(room: room)
+            guard await roomStore.flush(within: Self.persistTimeout) else { throw RoomsNotPersisted() }
+        }
+        services.auditLogger = auditLogger
+        routes = ControlRoutes(services)
     }
 
     /// Changes the limit on event streams of one client; 0 for none.

@@ -148,42 +148,43 @@ final class ControlServer: Sendable {
     }
 
     func routes() -> ControlRoutes {
-        ControlRoutes(
+        var services = ControlServices(
             directory: directory,
             tokens: tokens,
             livestreams: livestreams,
-            hls: hls,
-            recordings: recordings,
             viewership: viewership,
             gate: gate,
             shows: shows,
-            history: history,
-            logs: logs,
-            client: { _ in 1 },
-            logout: { [self] fields in logoutCheck(fields) },
-            clientStreams: ClientLimiter(limit: streamsPerClient),
             assets: AssetStore(path: folder.file("assets")),
-            fetch: { [self] (url, _, _, isOperators) throws(StageError) in
-                fetched.withLock { $0[String(url.split(separator: "/").last ?? "")] = isOperators }
-                return ByteBuffer(string: url)
-            },
-            webhooks: webhooks,
-            issuedTokens: tokenStore,
-            system: system,
             addresses: { [self] in
                 PlaybackAddresses(host: "127.0.0.1", httpPort: port.withLock { $0 }, rtmpPort: 1935)
             },
             readiness: { [self] in readiness.withLock { $0 } },
-            metrics: { "footlight_rooms 1\n" },
-            openMetrics: { "footlight_rooms 1\n# EOF\n" },
-            allowedOrigins: allowedOrigins,
-            admission: { [self] in refusal.withLock { $0 } },
-            persist: { [self] sid in
-                if let fault = persistFault.withLock({ $0 }) { throw fault }
-                persisted.withLock { $0.append(sid) }
-            },
-            auditLogger: log.logger
+            metrics: { "footlight_rooms 1\n" }
         )
+        services.hls = hls
+        services.recordings = recordings
+        services.history = history
+        services.logs = logs
+        services.client = { _ in 1 }
+        services.logout = { [self] fields in logoutCheck(fields) }
+        services.clientStreams = ClientLimiter(limit: streamsPerClient)
+        services.fetch = { [self] (url, _, _, isOperators) throws(StageError) in
+            fetched.withLock { $0[String(url.split(separator: "/").last ?? "")] = isOperators }
+            return ByteBuffer(string: url)
+        }
+        services.webhooks = webhooks
+        services.issuedTokens = tokenStore
+        services.system = system
+        services.openMetrics = { "footlight_rooms 1\n# EOF\n" }
+        services.allowedOrigins = allowedOrigins
+        services.admission = { [self] in refusal.withLock { $0 } }
+        services.persist = { [self] sid in
+            if let fault = persistFault.withLock({ $0 }) { throw fault }
+            persisted.withLock { $0.append(sid) }
+        }
+        services.auditLogger = log.logger
+        return ControlRoutes(services)
     }
 
     private func logoutCheck(_ fields: HTTPFields) -> (@Sendable () -> Bool)? {

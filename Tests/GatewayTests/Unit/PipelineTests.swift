@@ -224,7 +224,7 @@ struct PipelineTests {
 
         init(_ pipeline: Pipeline) throws {
             let addresses = PlaybackAddresses(host: "host", httpPort: 1, rtmpPort: 2)
-            let routes = ControlRoutes(
+            let services = ControlServices(
                 directory: pipeline.stage,
                 tokens: pipeline.tokens,
                 livestreams: pipeline.livestreams,
@@ -236,6 +236,7 @@ struct PipelineTests {
                 readiness: { Readiness() },
                 metrics: { "" }
             )
+            let routes = ControlRoutes(services)
             stage = pipeline.stage
             context = EventContext(answers: routes.webhookEvents.answers, addresses: addresses)
             observation = pipeline.stage.observe { [pending] in pending.append($0) }
