@@ -90,34 +90,15 @@ struct Pipeline: Sendable {
         self.tokens = tokens
         self.assets = assets
         degradation = DegradationLog(logger: logger)
-        var fanOut = FanOutConfiguration()
-        fanOut.tick = .milliseconds(Int64(configuration.fanOutTick))
-        fanOut.maximumViewers = configuration.maximumViewers
-        fanOut.writesDirectly = configuration.writesDirectly
+        let fanOut = FanOutConfiguration(configuration)
         let viewership = ViewershipLedger(
             keys: secrets.sessionKeys,
             clock: clock,
-            configuration: ViewershipConfiguration(
-                targetDuration: Double(fanOut.hls.targetDuration),
-                longestBuffer: Double(fanOut.hls.windowLength + 1) * Double(fanOut.hls.targetDuration),
-                unprovenPerClient: configuration.clientSessions == 0 ? nil : configuration.clientSessions,
-                viewersPerClient: configuration.clientViewers == 0 ? nil : configuration.clientViewers,
-                countsReportsAlone: configuration.countsReportsAlone,
-                region: configuration.homeRegion ?? ""
-            )
+            configuration: ViewershipConfiguration(configuration, fanOut.hls)
         )
         self.viewership = viewership
         let stage = RoomDirectory(
-            settings: StageSettings(
-                maximumRooms: configuration.maximumRooms,
-                createsRoomsOnJoin: configuration.makesRoomsAdHoc,
-                callSettings: configuration.callSettings,
-                processor: configuration.processorCeiling > 0
-                    ? ProcessorBudget(
-                        cores: System.coreCount,
-                        ceiling: Double(configuration.processorCeiling) / 100
-                    ) : nil
-            ),
+            settings: StageSettings(configuration),
             pepper: secrets.pepper,
             readAudience: { viewership.report(room: $0) }
         )
@@ -184,20 +165,7 @@ struct Pipeline: Sendable {
         let recovered = history.load()
         viewership.restore(recovered)
         history.startWritingSteps(of: viewership)
-        if let path = configuration.regionDatabase {
-            do throws(RegionDatabase.Fault) {
-                viewership.useRegions(try RegionDatabase(path: path))
-            } catch {
-                logger.error("region database is invalid", metadata: ["file": "\(path)", "reason": "\(error)"])
-            }
-        }
-        if let path = configuration.robotList {
-            do throws(RobotList.Fault) {
-                viewership.useRobots(try RobotList(path: path))
-            } catch {
-                logger.error("robot list is invalid", metadata: ["file": "\(path)", "reason": "\(error)"])
-            }
-        }
+        viewership.loadFiles(of: configuration, logger: logger)
         var pushes = PushConfiguration.output
         pushes.trustFile = configuration.outputAuthorities
         let livestreamEvents = LivestreamEventEmitter(stage: stage)
@@ -294,30 +262,11 @@ struct Pipeline: Sendable {
         self.showStore = showStore
         let stored = showStore.load()
         hasAllShows = stored.areAll
-        let (livestreams, recordings) = (livestreams, recordings)
         let shows = ShowDirectory(
             stage: stage,
             shows: stored.shows,
             store: showStore,
-            effects: ShowDirectory.Effects(
-                checkOutputs: { (targets) throws(StageError) in try livestreams.check(targets) },
-                startOutputs: { (room, plan) throws(StageError) in
-                    let running = livestreams.status(room: room)
-                    guard running.state == .starting || running.state == .started else {
-                        return try livestreams.start(room: room, targets: plan.targets, options: plan.options)
-                    }
-                    // Some were started before, such as to try them.
-                    let names = Set(running.outputs.map(\.name))
-                    let missing = plan.targets.filter { !names.contains($0.name) }
-                    if !missing.isEmpty { try livestreams.add(missing, room: room) }
-                },
-                startRecording: { (room) throws(StageError) in
-                    let state = recordings.status(room: room.settings.name).state
-                    guard state != .starting, state != .started else { return }
-                    try recordings.start(room: room.settings.name)
-                },
-                log: { logger.notice("\($0)", metadata: ["show": "\($1)"]) }
-            )
+            effects: ShowDirectory.Effects(livestreams, recordings, logger: logger)
         )
         self.shows = shows
         // Every component above receives each room as newly created, with its participants.

@@ -1,10 +1,13 @@
 import FanOut
+import HLS
+import Logging
 import Media
 import MixerProcess
 import NIOCore
 import Recording
 public import Stage
 import Persistence
+import Viewership
 import Webhooks
 
 /// The gateway's settings.
@@ -281,5 +284,63 @@ extension WebhookConfiguration {
             maximumEndpoints: configuration.maximumWebhooks,
             maximumPending: configuration.webhookQueue
         )
+    }
+}
+
+extension FanOutConfiguration {
+    /// Makes the configuration from the gateway's settings.
+    init(_ configuration: GatewayConfiguration) {
+        self.init()
+        tick = .milliseconds(Int64(configuration.fanOutTick))
+        maximumViewers = configuration.maximumViewers
+        writesDirectly = configuration.writesDirectly
+    }
+}
+
+extension StageSettings {
+    /// Makes the settings from those of the gateway.
+    init(_ configuration: GatewayConfiguration) {
+        let ceiling = Double(configuration.processorCeiling) / 100
+        self.init(
+            maximumRooms: configuration.maximumRooms,
+            createsRoomsOnJoin: configuration.makesRoomsAdHoc,
+            callSettings: configuration.callSettings,
+            processor: ceiling > 0 ? ProcessorBudget(cores: System.coreCount, ceiling: ceiling) : nil
+        )
+    }
+}
+
+extension ViewershipConfiguration {
+    /// Makes the configuration from the gateway's settings, and the segments that its viewers play.
+    init(_ configuration: GatewayConfiguration, _ segments: HLSConfiguration) {
+        let duration = Double(segments.targetDuration)
+        self.init(
+            targetDuration: duration,
+            longestBuffer: Double(segments.windowLength + 1) * duration,
+            unprovenPerClient: configuration.clientSessions == 0 ? nil : configuration.clientSessions,
+            viewersPerClient: configuration.clientViewers == 0 ? nil : configuration.clientViewers,
+            countsReportsAlone: configuration.countsReportsAlone,
+            region: configuration.homeRegion ?? ""
+        )
+    }
+}
+
+extension ViewershipLedger {
+    /// Loads the files by which viewers are told apart that the settings name; one that is invalid is logged.
+    func loadFiles(of configuration: GatewayConfiguration, logger: Logger) {
+        if let path = configuration.regionDatabase {
+            do throws(RegionDatabase.Fault) {
+                useRegions(try RegionDatabase(path: path))
+            } catch {
+                logger.error("region database is invalid", metadata: ["file": "\(path)", "reason": "\(error)"])
+            }
+        }
+        if let path = configuration.robotList {
+            do throws(RobotList.Fault) {
+                useRobots(try RobotList(path: path))
+            } catch {
+                logger.error("robot list is invalid", metadata: ["file": "\(path)", "reason": "\(error)"])
+            }
+        }
     }
 }
