@@ -111,7 +111,8 @@ struct EveryPageTests {
         }
         try await gateway.api("POST", "/v1/shows/weekly/episodes/current/end")
         try await browser.open("\(site)/watch/weekly")
-        #expect(try await browser.waits(for: "document.querySelector('#replay')?.hidden === false", within: .seconds(15)))
+        let isOffered = "document.querySelector('#replay')?.hidden === false"
+        #expect(try await browser.waits(for: isOffered, within: .seconds(15)))
         try await check("the watch page of an ended show")
     }
 
