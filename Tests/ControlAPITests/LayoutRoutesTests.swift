@@ -39,6 +39,26 @@ struct LayoutRoutesTests {
         }
     }
 
+    @Test("A scale mode applies to the large tile of a sidebar too, unless that has its own, and the answer tells both")
+    func sidebar() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            for number in 1...7 { _ = try await server.join("show", "host\(number)") }
+            func put(_ body: String) async throws -> LayoutResource {
+                try await server.ask("PUT", Self.path, body).decode(LayoutResource.self)
+            }
+            let usual = try await put(#"{"type":"SIDEBAR"}"#)
+            #expect(usual.scaleMode == "fill" && usual.largeScaleMode == "fit" && usual.stripSize == 4)
+            #expect(usual.tiles.map(\.scaleMode) == ["fit", "fill", "fill", "fill", "fill"])
+            #expect(try await put(#"{"scale_mode":"fill","large_scale_mode":"fit"}"#) == usual, "as it was read")
+            let filled = try await put(#"{"scale_mode":"fill","strip_size":6}"#)
+            #expect(filled.scaleMode == "fill" && filled.largeScaleMode == "fill" && filled.stripSize == 6)
+            #expect(filled.tiles.count == 7 && filled.tiles.allSatisfy { $0.scaleMode == "fill" })
+            let fitted = try await put(#"{"large_scale_mode":"fit"}"#)
+            #expect(fitted.scaleMode == "fill" && fitted.tiles.first?.scaleMode == "fit" && fitted.tiles.count == 7)
+        }
+    }
+
     @Test("Invalid values are refused naming the field, and change nothing")
     func faults() async throws {
         try await ControlServer.run { (server) async throws in
@@ -47,6 +67,8 @@ struct LayoutRoutesTests {
             for (body, refusal, words) in [
                 (#"{"type":"ROUND"}"#, "400/3073", "type"), (#"{"priority":"X"}"#, "400/3073", "priority"),
                 (#"{"theme":"PINK"}"#, "400/3073", "theme"), (#"{"scale_mode":"crop"}"#, "400/3073", "scale_mode"),
+                (#"{"large_scale_mode":"crop"}"#, "400/3073", "large_scale_mode"),
+                (#"{"strip_size":0}"#, "400/3073", "strip_size"), (#"{"strip_size":13}"#, "400/3073", "strip_size"),
                 (#"{"orientation":"round"}"#, "400/3073", "orientation"),
                 (#"{"grid_size":0}"#, "400/3073", "grid_size"), (#"{"grid_size":13}"#, "400/3073", "grid_size"),
                 (#"{"grid_size":"4"}"#, "400/53004", "grid_size must be a whole number"),

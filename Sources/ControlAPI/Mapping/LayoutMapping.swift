@@ -31,6 +31,8 @@ extension LayoutSettingsResource {
             ticker: settings.ticker.map { TickerResource(text: $0.text, speed: $0.speed) },
             slates: SlatesResource(settings.slates)
         )
+        largeScaleMode = .known(settings.largeScaleMode)
+        stripSize = layout.stripSize
         if settings.rotation > 0 { rotateEvery = settings.rotation }
     }
 
@@ -79,7 +81,12 @@ extension LayoutSettings {
         kind = try body.type?.known(in: path + "type") ?? kind
         priority = try body.priority?.known(in: path + "priority") ?? priority
         theme = try body.theme?.known(in: path + "theme") ?? theme
-        scaleMode = try body.scaleMode?.known(in: path + "scale_mode") ?? scaleMode
+        if let mode = try body.scaleMode?.known(in: path + "scale_mode") {
+            // The mode of all tiles; the large one has another only where the request names it.
+            (scaleMode, largeScaleMode) = (mode, mode)
+        }
+        largeScaleMode = try body.largeScaleMode?.known(in: path + "large_scale_mode") ?? largeScaleMode
+        stripSize = body.stripSize ?? stripSize
         orientation = try body.orientation?.known(in: path + "orientation") ?? orientation
         gridSize = body.gridSize ?? gridSize
         rotation = body.rotateEvery ?? rotation

@@ -68,6 +68,11 @@ public struct LayoutSettingsResource: Codable, Sendable, Hashable {
     public var theme: WireEnum<LayoutSettings.Theme>
     /// The scale mode of cameras: `fill` or `fit`.
     public var scaleMode: WireEnum<Tile.ScaleMode>
+    /// The scale mode of a camera in the large tile of `SIDEBAR`: `fill` or `fit`; absent from gateways of earlier
+    /// versions, where it is `fit`.
+    public var largeScaleMode: WireEnum<Tile.ScaleMode>?
+    /// The maximum number of tiles in the strip of `SIDEBAR`, 1 to 12; absent from gateways of earlier versions.
+    public var stripSize: Int?
     /// Whether a shared screen becomes the large tile.
     public var autoSwitchOnScreenShare: Bool
     /// The overlays on the tiles.
@@ -126,6 +131,8 @@ public struct LayoutSettingsResource: Codable, Sendable, Hashable {
         case orientation
         case theme
         case scaleMode = "scale_mode"
+        case largeScaleMode = "large_scale_mode"
+        case stripSize = "strip_size"
         case autoSwitchOnScreenShare = "auto_switch_on_screen_share"
         case overlays
         case transitionMS = "transition_ms"
@@ -225,6 +232,10 @@ public struct LayoutBody: Codable, Sendable, Hashable {
     public var theme: WireEnum<LayoutSettings.Theme>?
     /// The scale mode of cameras: `fill` or `fit`.
     public var scaleMode: WireEnum<Tile.ScaleMode>?
+    /// The scale mode of a camera in the large tile of `SIDEBAR`; that of `scaleMode` if only this is given.
+    public var largeScaleMode: WireEnum<Tile.ScaleMode>?
+    /// The maximum number of tiles in the strip of `SIDEBAR`, 1 to 12.
+    public var stripSize: Int?
     /// Whether a shared screen becomes the large tile.
     public var autoSwitchOnScreenShare: Bool?
     /// The overlays on the tiles.
@@ -251,6 +262,8 @@ public struct LayoutBody: Codable, Sendable, Hashable {
         orientation: WireEnum<Orientation>? = nil,
         theme: WireEnum<LayoutSettings.Theme>? = nil,
         scaleMode: WireEnum<Tile.ScaleMode>? = nil,
+        largeScaleMode: WireEnum<Tile.ScaleMode>? = nil,
+        stripSize: Int? = nil,
         autoSwitchOnScreenShare: Bool? = nil,
         overlays: OverlaysBody? = nil,
         transitionMS: ExplicitNull<Int>? = nil,
@@ -267,6 +280,8 @@ public struct LayoutBody: Codable, Sendable, Hashable {
         self.orientation = orientation
         self.theme = theme
         self.scaleMode = scaleMode
+        self.largeScaleMode = largeScaleMode
+        self.stripSize = stripSize
         self.autoSwitchOnScreenShare = autoSwitchOnScreenShare
         self.overlays = overlays
         self.transitionMS = transitionMS
@@ -285,6 +300,8 @@ public struct LayoutBody: Codable, Sendable, Hashable {
         case orientation
         case theme
         case scaleMode = "scale_mode"
+        case largeScaleMode = "large_scale_mode"
+        case stripSize = "strip_size"
         case autoSwitchOnScreenShare = "auto_switch_on_screen_share"
         case overlays
         case transitionMS = "transition_ms"

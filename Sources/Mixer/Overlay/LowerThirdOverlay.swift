@@ -12,11 +12,12 @@ struct LowerThirdOverlay: Sendable, Hashable, Codable {
 
     /// Returns the position of the panel's upper left corner.
     ///
-    /// - Parameter lift: The height in pixels of a ticker at the canvas's lower edge.
-    static func origin(of panel: OverlayImage, width: Int, height: Int, lift: Int = 0) -> (x: Int, y: Int) {
-        let (left, below) = (Int(Double(width) * 0.05), Int(Double(min(width, height)) * 0.1))
-        // The distance to a ticker is smaller than that to the canvas's edge.
-        return (left & ~1, (height - max(below, lift + below / 2) - panel.height) & ~1)
+    /// The panel lies above a ticker, and above a strip of tiles, whose names it would hide.
+    static func origin(of panel: OverlayImage, on plan: TilePlan) -> (x: Int, y: Int) {
+        let (left, below) = (Int(Double(plan.width) * 0.05), Int(Double(min(plan.width, plan.height)) * 0.1))
+        // The distance to a ticker is smaller than that to an edge.
+        let bottom = min(plan.stripTop - below, plan.tickerTop - below / 2)
+        return (left & ~1, (bottom - panel.height) & ~1)
     }
 
     /// Returns the drawing; nil without text.

@@ -11,10 +11,19 @@ struct NameTag: Sendable, Hashable, Codable {
     /// The tile height in pixels; the text size is proportional to it.
     var tileHeight: Int
     var theme: OverlayTheme = .dark
+    /// The smallest text in pixels; nil for 14.
+    var minimumTextSize: Double?
 
     /// Returns the text size in pixels.
-    static func textSize(tileHeight: Int) -> Double {
-        min(max(Double(tileHeight) * 0.048, 14), 48)
+    static func textSize(tileHeight: Int, minimum: Double? = nil) -> Double {
+        min(max(Double(tileHeight) * 0.048, minimum ?? 14), 48)
+    }
+
+    /// Returns the smallest text on a canvas of more than 720 lines: as legible as 14 pixels on one of 720; nil on
+    /// smaller ones.
+    static func minimumTextSize(width: Int, height: Int) -> Double? {
+        let side = min(width, height)
+        return side > 720 ? (14 * Double(side) / 720).rounded() : nil
     }
 
     /// Returns the pixels between the tag and the tile's edges, even.
@@ -30,7 +39,7 @@ struct NameTag: Sendable, Hashable, Codable {
 
     /// Returns the drawing; nil when there is nothing to show or no room for it.
     func drawing() -> Drawing? {
-        let size = Self.textSize(tileHeight: tileHeight)
+        let size = Self.textSize(tileHeight: tileHeight, minimum: minimumTextSize)
         let room = Double(tileWidth - 2 * Self.margin(tileHeight: tileHeight))
         let padding = size * 0.6
         let icon = isMicrophoneOn == nil ? 0 : size * 1.25
@@ -70,6 +79,8 @@ struct MuteBadge: Sendable, Hashable, Codable {
     /// The tile height in pixels; the badge is proportional to it.
     var tileHeight: Int
     var theme: OverlayTheme = .dark
+    /// The smallest text of a tag in pixels, as for `NameTag`.
+    var minimumTextSize: Double?
 
     /// Returns the position of the badge's upper left corner.
     static func origin(of badge: OverlayImage, in tile: PixelRectangle) -> (x: Int, y: Int) {
@@ -78,7 +89,7 @@ struct MuteBadge: Sendable, Hashable, Codable {
     }
 
     func drawing() -> Drawing {
-        let side = Int(NameTag.textSize(tileHeight: tileHeight) * 1.8)
+        let side = Int(NameTag.textSize(tileHeight: tileHeight, minimum: minimumTextSize) * 1.8)
         var drawing = Drawing(width: side, height: side)
         let bounds = drawing.bounds
         drawing.marks = [

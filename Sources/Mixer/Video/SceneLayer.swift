@@ -150,8 +150,7 @@ extension LayerContent {
         case (.slate, .frame(let frame)):
             self = .frame(frame)
         case (.lowerThird, .overlay(let overlay)):
-            let lift = plan.height - plan.tickerTop
-            let (x, y) = LowerThirdOverlay.origin(of: overlay, width: plan.width, height: plan.height, lift: lift)
+            let (x, y) = LowerThirdOverlay.origin(of: overlay, on: plan)
             self = .overlay(overlay, x: x, y: y, opacity: 1)
         case (.logo(let logo), .overlay(let overlay)):
             let (x, y) = Self.origin(of: overlay, in: logo.corner, plan)

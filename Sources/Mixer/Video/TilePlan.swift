@@ -82,6 +82,15 @@ struct TilePlan: Sendable {
         return height
     }
 
+    /// The row at which a strip of small tiles below all others begins; the canvas's height without one.
+    var stripTop: Int {
+        let strip = placements.filter(\.labels.isInStrip)
+        guard let top = strip.map(\.rectangle.y).min(),
+            placements.allSatisfy({ $0.labels.isInStrip || $0.rectangle.bottom <= top })
+        else { return height }
+        return top
+    }
+
     /// Returns whether tiles, background and layers are the same; labels and concealment are not compared.
     func isArranged(like other: TilePlan) -> Bool {
         colours == other.colours && background == other.background && layers == other.layers
@@ -107,7 +116,9 @@ extension PixelRectangle {
 
 extension TilePlan.TilePlacement {
     /// Returns the overlays to render for the tile; a tag or a badge only with content.
-    func overlays(theme: OverlayTheme) -> (card: Overlay, tag: Overlay?, badge: Overlay?) {
+    ///
+    /// - Parameter minimumTextSize: The smallest text of tags in pixels; nil for the usual one.
+    func overlays(theme: OverlayTheme, minimumTextSize: Double?) -> (card: Overlay, tag: Overlay?, badge: Overlay?) {
         let name = labels.showsName && !labels.name.isEmpty ? labels.name : nil
         // In a strip there is little room: only a badge for a muted microphone.
         let isMicrophoneOn = labels.showsMicrophone && !labels.isInStrip ? labels.isMicOn : nil
@@ -119,14 +130,16 @@ extension TilePlan.TilePlacement {
             isMicrophoneOn: isMicrophoneOn,
             tileWidth: width,
             tileHeight: height,
-            theme: theme
+            theme: theme,
+            minimumTextSize: minimumTextSize
         )
+        let badge = MuteBadge(tileHeight: height, theme: theme, minimumTextSize: minimumTextSize)
         return (
             card: .personCard(
                 PersonCard(name: labels.name, avatar: labels.avatar, width: width, height: height, theme: theme)
             ),
             tag: hasTag ? .nameTag(tag) : nil,
-            badge: hasBadge ? .muteBadge(MuteBadge(tileHeight: height, theme: theme)) : nil
+            badge: hasBadge ? .muteBadge(badge) : nil
         )
     }
 }

@@ -141,7 +141,10 @@ struct VideoMixer {
     private mutating func updateTileOverlays(_ index: Int, theme: OverlayTheme, _ keys: inout Set<OverlayCache.Key>) {
         let tile = transition.tiles[index]
         var tileOverlays = tile.tileOverlays
-        let (card, tag, badge) = tile.placement.overlays(theme: theme)
+        let (card, tag, badge) = tile.placement.overlays(
+            theme: theme,
+            minimumTextSize: NameTag.minimumTextSize(width: width, height: height)
+        )
         // As for layers: the previous overlay stays until there is another.
         tileOverlays.card = find(card, &keys, else: tile.tileOverlays.card, \.frame)
         tileOverlays.tag = tag.flatMap { find($0, &keys, else: tile.tileOverlays.tag, \.overlay) }

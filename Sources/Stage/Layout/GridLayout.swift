@@ -81,27 +81,34 @@ public struct GridGeometry: Sendable, Equatable {
 public enum SidebarLayout {
     /// Returns the large tile and then those of the strip, from left to right.
     ///
-    /// The strip has a quarter of the canvas's height. A full strip spans the canvas's width; fewer tiles are centred.
-    /// A single tile fills the canvas.
+    /// The strip has a quarter of the canvas's height. Tiles of the canvas's shape are centred in it; more than fit are
+    /// narrower, and span the canvas's width in one row or two. A single tile fills the canvas.
     ///
     /// - Parameters:
     ///   - count: The number of tiles, the large one included; tiles beyond the strip's capacity are omitted.
     ///   - width: Canvas width in pixels, even.
     ///   - height: Canvas height in pixels, even.
     ///   - orientation: Whether the strip's tiles are wide or tall; nil follows the canvas.
+    ///   - stripSize: The strip's capacity; nil for as many tiles of the canvas's shape as fit.
     public static func rectangles(
         count: Int,
         width: Int,
         height: Int,
-        orientation: Orientation? = nil
+        orientation: Orientation? = nil,
+        stripSize: Int? = nil
     ) -> [TileRectangle] {
         guard count > 1 else { return GridLayout.rectangles(count: count, width: width, height: height) }
         let strip = stripHeight(height)
         let main = height - strip - GridLayout.gap
-        let columns = stripCapacity(width: width, height: height, orientation: orientation)
         let row = TileRectangle(x: 0, y: main + GridLayout.gap, width: width, height: strip)
+        let fitting = stripCapacity(width: width, height: height, orientation: orientation)
+        let others = min(count - 1, stripSize.map(limited) ?? fitting)
+        let grid =
+            others <= fitting
+            ? GridGeometry(rows: 1, columns: fitting)
+            : narrowGrid(others, in: row, orientation ?? Orientation(width: width, height: height))
         return [TileRectangle(x: 0, y: 0, width: width, height: main)]
-            + row.tiled(min(count - 1, columns), rows: 1, columns: columns)
+            + row.tiled(others, rows: grid.rows, columns: grid.columns)
     }
 
     /// Returns the strip's capacity: as many tiles of 16:9 as fit, or of 9:16 in portrait, at least one.
@@ -116,7 +123,24 @@ public enum SidebarLayout {
             }
         // A tolerance of a tenth: 852x480 counts as 16:9.
         let fitting = Double(width) / max(strip * shape, 1) + 0.1
-        return Int(min(max(fitting, 1), Double(GridLayout.maximumTiles - 1)))
+        return limited(Int(min(fitting, Double(GridLayout.maximumTiles))))
+    }
+
+    /// Returns a number of tiles that a strip can have beside the large one.
+    private static func limited(_ count: Int) -> Int {
+        min(max(count, 1), GridLayout.maximumTiles - 1)
+    }
+
+    /// Returns the grid of one row or two whose tiles are nearer to 4:3, or 3:4 in portrait, in which a face is whole.
+    private static func narrowGrid(_ count: Int, in row: TileRectangle, _ orientation: Orientation) -> GridGeometry {
+        let shape = orientation == .landscape ? 4.0 / 3 : 3.0 / 4
+        func distance(_ grid: GridGeometry) -> Double {
+            guard let tile = row.tiled(1, rows: grid.rows, columns: grid.columns).first else { return .infinity }
+            let own = Double(max(tile.width, 1)) / Double(max(tile.height, 1))
+            return max(own / shape, shape / own)
+        }
+        let (one, two) = (GridGeometry(rows: 1, columns: count), GridGeometry(rows: 2, columns: (count + 1) / 2))
+        return distance(one) <= distance(two) ? one : two
     }
 
     private static func stripHeight(_ height: Int) -> Int {

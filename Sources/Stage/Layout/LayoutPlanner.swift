@@ -82,6 +82,11 @@ public struct LayoutPlanner: Sendable {
 
     private var gridSize: Int { min(max(settings.gridSize, 1), GridLayout.maximumTiles) }
 
+    private var stripSize: Int {
+        settings.stripSize.map { max($0, 1) }
+            ?? SidebarLayout.stripCapacity(width: width, height: height, orientation: settings.orientation)
+    }
+
     /// Returns the host in the large tile; nil without a large tile.
     private func main(_ layoutHosts: LayoutHosts, previous: String?, seats: [String]) -> String? {
         switch settings.kind {
@@ -103,9 +108,8 @@ public struct LayoutPlanner: Sendable {
         case .grid:
             return places.seats.filter { $0 != places.main }
         case .sidebar:
-            let strip = SidebarLayout.stripCapacity(width: width, height: height, orientation: settings.orientation)
             let before = [previous.main].compactMap(\.self) + previous.others
-            let capacity = min(gridSize, strip + 1)
+            let capacity = min(gridSize, stripSize + 1)
             var candidates = places.seats
             // Hosts without a grid position rotate as well.
             if settings.rotation > 0 {
@@ -125,14 +129,15 @@ public struct LayoutPlanner: Sendable {
         let rectangles = rectangles(shown.count, hasMain: places.main != nil)
         return zip(shown, rectangles).enumerated().compactMap { position, place in
             guard let host = layoutHosts.hosts.first(where: { $0.sid == place.0 }) else { return nil }
-            // A screen and the large tile of a sidebar are never cropped.
-            let isWhole = host.hasScreen || (settings.kind == .sidebar && position == 0)
+            let isLarge = settings.kind == .sidebar && position == 0
+            let scaleMode = isLarge ? settings.largeScaleMode : settings.scaleMode
             return Tile(
                 position: position,
                 participantSID: host.sid,
                 source: host.source,
                 rectangle: place.1,
-                scaleMode: isWhole ? .fit : settings.scaleMode,
+                // A screen is never cropped.
+                scaleMode: host.hasScreen ? .fit : scaleMode,
                 label: host.label,
                 isMicOn: host.isMicOn,
                 avatar: host.avatar,
@@ -147,7 +152,13 @@ public struct LayoutPlanner: Sendable {
         case .grid where hasMain:
             return PresentationLayout.rectangles(count: count, width: width, height: height, orientation: orientation)
         case .sidebar:
-            return SidebarLayout.rectangles(count: count, width: width, height: height, orientation: orientation)
+            return SidebarLayout.rectangles(
+                count: count,
+                width: width,
+                height: height,
+                orientation: orientation,
+                stripSize: stripSize
+            )
         case .grid, .spotlight:
             return GridLayout.rectangles(count: count, width: width, height: height, orientation: orientation)
         }

@@ -51,6 +51,14 @@ public struct LayoutSettings: Sendable, Hashable, Codable {
     public var theme: Theme
     /// The scale mode of cameras; a screen is never cropped.
     public var scaleMode: Tile.ScaleMode
+    /// The scale mode of a camera in the large tile of a sidebar.
+    ///
+    /// Stored apart from `scaleMode`, and `fit` where it is missing: versions that had one mode for both always fitted
+    /// the large tile, whatever they stored.
+    public var largeScaleMode: Tile.ScaleMode
+    /// The maximum number of tiles in the strip of a sidebar, 1 to 12; nil for as many as fit without being narrower
+    /// than the canvas, which is four on one of 16:9.
+    public var stripSize: Int?
     /// Whether a shared screen becomes the large tile; otherwise it replaces its host's camera.
     public var autoSwitchOnScreenShare: Bool
     /// The overlays on the tiles.
@@ -86,6 +94,8 @@ public struct LayoutSettings: Sendable, Hashable, Codable {
         orientation: Orientation? = nil,
         theme: Theme = .standard,
         scaleMode: Tile.ScaleMode = .fill,
+        largeScaleMode: Tile.ScaleMode = .fit,
+        stripSize: Int? = nil,
         autoSwitchOnScreenShare: Bool = true,
         overlays: Overlays = .init(),
         transition: Int = defaultTransition,
@@ -101,6 +111,8 @@ public struct LayoutSettings: Sendable, Hashable, Codable {
         self.orientation = orientation
         self.theme = theme
         self.scaleMode = scaleMode
+        self.largeScaleMode = largeScaleMode
+        self.stripSize = stripSize
         self.autoSwitchOnScreenShare = autoSwitchOnScreenShare
         self.overlays = overlays
         self.transition = transition
@@ -120,6 +132,8 @@ public struct LayoutSettings: Sendable, Hashable, Codable {
         orientation = try values.decodeIfPresent(Orientation.self, forKey: .orientation)
         theme = try values.decode(Theme.self, forKey: .theme)
         scaleMode = try values.decode(Tile.ScaleMode.self, forKey: .scaleMode)
+        largeScaleMode = try values.decodeIfPresent(Tile.ScaleMode.self, forKey: .largeScaleMode) ?? .fit
+        stripSize = try values.decodeIfPresent(Int.self, forKey: .stripSize)
         autoSwitchOnScreenShare = try values.decode(Bool.self, forKey: .autoSwitchOnScreenShare)
         overlays = try values.decode(Overlays.self, forKey: .overlays)
         transition = try values.decodeIfPresent(Int.self, forKey: .transition) ?? Self.defaultTransition
@@ -276,6 +290,9 @@ extension LayoutSettings {
     /// - Throws: 3073 naming the field.
     public func validate(path: String = "layout.") throws(StageError) {
         try StageError.check(gridSize, in: 1...GridLayout.maximumTiles, field: "\(path)grid_size")
+        if let stripSize {
+            try StageError.check(stripSize, in: 1...GridLayout.maximumTiles, field: "\(path)strip_size")
+        }
         try StageError.check(transition, in: 0...2000, field: "\(path)transition_ms")
         guard rotation == 0 || (3...300).contains(rotation) else {
             throw .invalidParameter("\(path)rotate_every", "must be 0 or between 3 and 300")

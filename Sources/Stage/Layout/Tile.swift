@@ -74,6 +74,11 @@ public struct LayoutView: Sendable, Hashable {
         settings.orientation ?? Orientation(width: width, height: height)
     }
 
+    /// The effective maximum number of tiles in the strip of a sidebar.
+    public var stripSize: Int {
+        settings.stripSize ?? SidebarLayout.stripCapacity(width: width, height: height, orientation: orientation)
+    }
+
     /// Creates a layout from its parts.
     public init(settings: LayoutSettings, width: Int, height: Int, tiles: [Tile]) {
         self.settings = settings

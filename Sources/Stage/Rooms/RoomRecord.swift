@@ -52,7 +52,7 @@ extension RoomRecord {
             program.width, program.height, program.videoBitrate, program.audioBitrate, program.jitterTarget,
             settings.maximumParticipants, settings.maximumHosts, settings.emptyTimeout, settings.unusedTimeout,
             settings.linger ?? 0, settings.maximumAudience ?? 0,
-            settings.layout.transition, settings.sound.jitterTarget ?? 0,
+            settings.layout.transition, settings.layout.stripSize ?? 0, settings.sound.jitterTarget ?? 0,
         ]
         for rendition in program.ladder?.renditions ?? [] {
             numbers += [rendition.width, rendition.height, rendition.videoBitrate]

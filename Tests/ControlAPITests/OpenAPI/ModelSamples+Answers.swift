@@ -90,6 +90,8 @@ extension ModelSamples {
     static let layoutSettingsResource = {
         var settings = plainLayoutSettings
         settings.rotateEvery = 3
+        settings.largeScaleMode = "x"
+        settings.stripSize = 1
         return settings
     }()
 

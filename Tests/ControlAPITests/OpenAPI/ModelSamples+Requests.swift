@@ -20,6 +20,8 @@ extension ModelSamples {
         orientation: "x",
         theme: "x",
         scaleMode: "x",
+        largeScaleMode: "x",
+        stripSize: 1,
         autoSwitchOnScreenShare: true,
         overlays: overlaysBody,
         transitionMS: ExplicitNull(wrappedValue: 1),

@@ -92,6 +92,17 @@ import Testing
         #expect(badge.alpha(x: badge.width / 2, y: badge.height / 2) == 255)
     }
 
+    @Test("text on tiles has 14 pixels or more at 720 lines, and proportionally more on a larger canvas")
+    func legibleText() {
+        for (height, smallest) in [(360, 14.0), (720, 14), (1080, 21), (2160, 42)] {
+            let minimum = NameTag.minimumTextSize(width: height * 16 / 9, height: height)
+            #expect(NameTag.textSize(tileHeight: height / 8, minimum: minimum) == smallest)
+            #expect(NameTag.textSize(tileHeight: height, minimum: minimum) > smallest)
+            let badge = MuteBadge(tileHeight: height / 8, minimumTextSize: minimum).drawing()
+            #expect(Double(badge.width) >= smallest * 1.7)
+        }
+    }
+
     @Test("V8 a card fills its tile with the theme's colour, the disc with initials and the name")
     func card() throws {
         let card = try rendered(PersonCard(name: "Ada Lovelace", width: 636, height: 356).drawing())

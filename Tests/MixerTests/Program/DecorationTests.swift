@@ -153,6 +153,25 @@ import Testing
         #expect(shown.allSatisfy { isNear($0.colours[0], first.colours[0], within: 2) && isNear($0.colours[1], .red) })
     }
 
+    @Test("a lower third lies above a strip of tiles, and leaves the names in it readable")
+    func lowerThirdAboveStrip() throws {
+        let program = try makeProgram { scene in
+            scene.decoration.lowerThird = LowerThird(title: "Ada Lovelace", subtitle: "London")
+            let rectangles = SidebarLayout.rectangles(count: 2, width: 320, height: 180)
+            for index in 0...1 { scene.tiles[index].rectangle = rectangles[index] }
+            scene.tiles[1].isInStrip = true
+        }
+        #expect(isPlain(program, PixelRectangle(x: 124, y: 138, width: 70, height: 40), .blue))
+        let above = PixelRectangle(x: 16, y: 90, width: 60, height: 26)
+        #expect(!isPlain(program, above, .red))
+        #expect(isPlain(program, PixelRectangle(x: 16, y: 120, width: 80, height: 6), .red), "a distance to the strip")
+        program.renderer.apply(
+            scene { $0.decoration.lowerThird = LowerThird(title: "Ada Lovelace", subtitle: "London") }
+        )
+        program.run(to: 2200)
+        #expect(isPlain(program, above, .red), "at its usual place again")
+    }
+
     @Test("a ticker moves within its band only")
     func ticker() throws {
         let program = try makeProgram { $0.decoration.ticker = Ticker(text: String(repeating: "News ", count: 40)) }

@@ -99,6 +99,11 @@ struct LayoutGeometryTests {
         numbers(SidebarLayout.rectangles(count: count, width: width, height: height))
     }
 
+    private func strip(_ hosts: Int, of size: Int, _ width: Int = 1280, _ height: Int = 720) -> [[Int]] {
+        let all = SidebarLayout.rectangles(count: hosts + 1, width: width, height: height, stripSize: size)
+        return numbers(Array(all.dropFirst()))
+    }
+
     private func presentation(_ count: Int, _ width: Int = 1280, _ height: Int = 720) -> [[Int]] {
         numbers(PresentationLayout.rectangles(count: count, width: width, height: height))
     }
@@ -147,6 +152,27 @@ struct LayoutGeometryTests {
             #expect(SidebarLayout.stripCapacity(width: width, height: height) == 4, "\(width)x\(height)")
         }
         #expect(SidebarLayout.stripCapacity(width: 720, height: 720) == 2)
+    }
+
+    @Test("a strip with more places than fit has narrower tiles that span the canvas, in one row or two")
+    func narrowStrip() {
+        for size in [1, 2, 4, 12] {
+            let few = min(size, 4)
+            #expect(strip(few, of: size) == Array(sidebar(few + 1).dropFirst()), "as many as fit look as usual")
+        }
+        #expect(strip(3, of: 2).count == 2 && strip(12, of: 12).count == 11 && strip(11, of: 100).count == 11)
+        let five = strip(5, of: 12)
+        #expect(five == strip(9, of: 5))
+        #expect(five.map { $0[0] } == [4, 260, 516, 772, 1028])
+        #expect(five.allSatisfy { $0[1] == 540 && $0[2] == 248 && $0[3] == 180 })
+        let ten = strip(10, of: 12)
+        #expect(ten.allSatisfy { $0[1] == 540 && $0[2] == 120 && $0[3] == 180 })
+        let eleven = strip(11, of: 12)
+        #expect(eleven.allSatisfy { $0[2] == 206 && $0[3] == 86 })
+        #expect(eleven[0][1] == 540 && eleven[5][1] == 540 && eleven[6][1] == 634 && eleven[10][1] == 634)
+        #expect(eleven[6][0] == 108, "the incomplete row is centred")
+        let tall = strip(8, of: 12, 720, 1280)
+        #expect(tall.allSatisfy { $0[2] == 174 && $0[3] == 156 } && tall[4][1] == 1124)
     }
 
     @Test("L10 in portrait the strip's tiles are tall")

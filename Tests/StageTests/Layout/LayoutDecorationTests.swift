@@ -90,5 +90,6 @@ struct LayoutDecorationTests {
             overlays: .init(mic: false)
         )
         #expect(read == wanted && read.transition == 300)
+        #expect(read.largeScaleMode == .fit && read.stripSize == nil, "a sidebar looks as it did")
     }
 }

@@ -44,6 +44,7 @@ struct LayoutInvariantTests {
                     priority: priority,
                     gridSize: Bool.random(using: &generator) ? 12 : .random(in: 1...12, using: &generator),
                     orientation: [nil, .landscape, .portrait].randomElement(using: &generator) ?? nil,
+                    stripSize: Bool.random(using: &generator) ? nil : .random(in: 1...12, using: &generator),
                     autoSwitchOnScreenShare: .random(using: &generator)
                 )
                 let hosts = hosts(count, using: &generator)

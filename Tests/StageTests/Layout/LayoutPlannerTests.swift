@@ -186,6 +186,37 @@ struct LayoutPlannerTests {
         #expect(alone.layout.tiles.isEmpty)
     }
 
+    @Test("SIDEBAR: the large tile and the strip have the scale modes that are set, and a screen is whole in each")
+    func sidebarScaleModes() {
+        var stage = stage(.sidebar, hosts: "abc")
+        stage.set { $0.largeScaleMode = .fill }
+        #expect(stage.layout.tiles.map(\.scaleMode) == [.fill, .fill, .fill])
+        stage.set { $0.scaleMode = .fit }
+        #expect(stage.layout.tiles.map(\.scaleMode) == [.fill, .fit, .fit])
+        stage.share("a")
+        #expect(stage.layout.tiles[0].source == .screen && stage.layout.tiles[0].scaleMode == .fit)
+        stage.set { $0.kind = .grid }
+        #expect(stage.layout.tiles.allSatisfy { $0.scaleMode == .fit }, "the large tile's mode is that of sidebars")
+    }
+
+    @Test("SIDEBAR: the strip has as many hosts as it has places for, and keeps their order when that changes")
+    func sidebarStripSize() {
+        var stage = stage(.sidebar, hosts: "abcdefghijkl")
+        #expect(stage.order == "abcde" && stage.layout.stripSize == 4)
+        stage.set { $0.stripSize = 12 }
+        #expect(stage.order == "abcdefghijkl" && stage.layout.stripSize == 12)
+        stage.set { $0.stripSize = 7 }
+        #expect(stage.order == "abcdefgh")
+        #expect(stage.layout.tiles.dropFirst().allSatisfy { $0.isInStrip })
+        stage.set { $0.gridSize = 3 }
+        #expect(stage.order == "abc", "the large tile and the strip together have the grid size")
+        stage.set { settings in
+            settings.gridSize = 12
+            settings.stripSize = nil
+        }
+        #expect(stage.order == "abcde")
+    }
+
     // MARK: SPOTLIGHT
 
     @Test("V24 SPOTLIGHT with SPEAKER: the dominant speaker alone")

@@ -5,12 +5,15 @@ import { ask, roomPath } from './api.js';
 import { layoutPreview } from './layout-preview.js';
 import { perform, toast } from './toast.js';
 
+const upToTwelve = Array.from({ length: 12 }, (_, n) => [n + 1, String(n + 1)]);
 const choices = [
   { key: 'priority', label: 'First', options: [['SPEAKER', 'Speaker'], ['PIN', 'Pinned']] },
   { key: 'orientation', label: 'Canvas', options: [['landscape', 'Landscape'], ['portrait', 'Portrait']] },
   { key: 'scale_mode', label: 'Cameras', options: [['fill', 'Fill tiles'], ['fit', 'Fit tiles']] },
   { key: 'theme', label: 'Theme', options: [['DEFAULT', 'Default'], ['DARK', 'Dark'], ['LIGHT', 'Light']] },
-  { key: 'grid_size', label: 'Tiles', options: Array.from({ length: 12 }, (_, n) => [n + 1, String(n + 1)]), isNumber: true },
+  { key: 'grid_size', label: 'Tiles', options: upToTwelve, isNumber: true },
+  { key: 'large_scale_mode', label: 'Large tile', options: [['fit', 'Fit'], ['fill', 'Fill']], of: 'SIDEBAR' },
+  { key: 'strip_size', label: 'In the strip', options: upToTwelve, isNumber: true, of: 'SIDEBAR' },
 ];
 const types = [['GRID', 'Grid'], ['SPOTLIGHT', 'Spotlight'], ['SIDEBAR', 'Sidebar']];
 const switches = [['auto_switch_on_screen_share', 'Screen takes the large place'], ['name', 'Names'], ['mic', 'Microphones']];
@@ -27,11 +30,11 @@ export function layoutPanel(room, { mayCommand }) {
   const typeButtons = types.map(([value, label]) => h('button', {
     type: 'button', 'aria-pressed': 'false', value, disabled: !mayCommand, on: { click: () => change({ type: value }) },
   }, label));
-  const picks = choices.map(({ key, label, options, isNumber }) => {
+  const picks = choices.map(({ key, label, options, isNumber, of }) => {
     const select = h('select', { class: 'pick', disabled: !mayCommand, on: {
       change: () => change({ [key]: isNumber ? Number(select.value) : select.value }),
     } }, ...options.map(([value, words]) => h('option', { value }, words)));
-    return { key, select, element: labelled(label, select) };
+    return { key, select, of, element: labelled(label, select) };
   });
   const boxes = switches.map(([key, label]) => {
     const input = h('input', { type: 'checkbox', disabled: !mayCommand, on: {
@@ -84,7 +87,10 @@ export function layoutPanel(room, { mayCommand }) {
     setText(state, isChanged ? 'preview' : 'on air');
     show(actions, isChanged);
     for (const button of typeButtons) button.setAttribute('aria-pressed', String(button.value === draft.type));
-    for (const { key, select } of picks) select.value = String(draft[key]);
+    for (const { key, select, of, element: field } of picks) {
+      select.value = String(draft[key]);
+      show(field, !of || of === draft.type);
+    }
     for (const { key, input } of boxes) input.checked = draft[key] ?? draft.overlays?.[key] ?? false;
   }
 
