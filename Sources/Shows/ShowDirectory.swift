@@ -647,6 +647,7 @@ public final class ShowDirectory: Sendable {
         record(event, of: name, at: now)
         switch event.payload {
         case .roomUpdated(let room) where room.status == .inProgress:
+            keepHostOrder(of: room, name)
             reconcile(room, of: name, at: now)
         case .roomEnded(let room):
             state.withLock { state in
@@ -675,6 +676,18 @@ public final class ShowDirectory: Sendable {
             state.change(name) { show in
                 guard let index = show.episodes.firstIndex(where: { $0.roomSID == event.roomSID }) else { return false }
                 return show.episodes[index].record(event.payload, layout: show.settings.room.layout.kind, at: now)
+            } ?? false
+        }
+        if isNew { saveLater(name) }
+    }
+
+    /// Takes the order of hosts from an open episode's room, so that the next episode begins with it.
+    private func keepHostOrder(of room: RoomView, _ name: String) {
+        let isNew = state.withLock { state in
+            state.change(name) { show in
+                guard show.settings.room.hostOrder != room.settings.hostOrder else { return false }
+                show.settings.room.hostOrder = room.settings.hostOrder
+                return true
             } ?? false
         }
         if isNew { saveLater(name) }

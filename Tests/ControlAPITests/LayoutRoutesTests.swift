@@ -116,6 +116,39 @@ struct LayoutRoutesTests {
         }
     }
 
+    @Test("The order of hosts is set, told by the room and its events, and refused by name")
+    func hostOrder() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            for identity in ["ann", "ben", "cas"] { _ = try await server.join("show", identity) }
+            let before = try await server.ask("GET", "/v1/rooms/show").decode(RoomResource.self)
+            #expect(before.hostOrder == nil)
+            let client = try server.events("/v1/rooms/show/events")
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            _ = await events.next()
+            let path = "/v1/rooms/show/host_order"
+            let answer = try await server.ask("PUT", path, #"{"identities":["cas","ann"]}"#)
+            let order = ["cas", "ann", "ben"]
+            #expect(try answer.decode(HostOrderResource.self).identities == order)
+            let changed = try #require(await events.next())
+            #expect(changed.name == "room.updated" && changed.data?.room?.hostOrder == order)
+            let arranged = try #require(await events.next())
+            #expect(arranged.name == "layout.changed" && arranged.data?.tiles?.map(\.label) == order)
+            let refused = try await server.ask("PUT", path, #"{"identities":["zoe"]}"#)
+            #expect(refused.refusal == "400/3073" && refused.error?.message.contains("zoe") ?? false)
+            let token = try await server.tokens.issue(
+                identity: "ann",
+                room: "show",
+                mode: .sendAndReceive,
+                expiresIn: 60
+            )
+            let forbidden = try await server.ask("PUT", path, #"{"identities":["ann"]}"#, as: .token(token))
+            #expect(forbidden.refusal == "403/20106")
+            client.close()
+        }
+    }
+
     @Test("Only those who run the show change the layout; every participant reads it")
     func access() async throws {
         try await ControlServer.run { (server) async throws in

@@ -184,6 +184,21 @@ struct ShowDirectoryTests {
         #expect(try fixture.shows.show("weekly").seat("ann") == ann)
     }
 
+    @Test("an episode begins with the order of hosts that was set in the one before")
+    func hostOrder() async throws {
+        let fixture = ShowFixture()
+        let show = try await fixture.shows.create(fixture.settings(), seats: [("ann", "Ann"), ("bo", nil)])
+        for order in [["Ann", "bo"], ["bo", "Ann"]] {
+            _ = try await fixture.shows.plan("weekly", title: "", at: nil)
+            let sid = try #require(try await fixture.shows.open("current", of: "weekly").roomSID)
+            for identity in ["ann", "bo"] { _ = try fixture.publish(try show.seat(identity)).get() }
+            #expect(try fixture.stage.layout(room: sid).tiles.map(\.label) == order)
+            try fixture.stage.setHostOrder(room: sid, ["bo"])
+            #expect(try fixture.stage.layout(room: sid).tiles.map(\.label) == ["bo", "Ann"])
+            _ = try await fixture.shows.end("current", of: "weekly")
+        }
+    }
+
     @Test("an episode records its hosts, its layout, and when it was live; up to five hundred moments")
     func moments() async throws {
         let fixture = ShowFixture()

@@ -43,6 +43,7 @@ extension RoomResource {
             ]
         )
         type = .known(room.settings.type)
+        hostOrder = room.settings.hostOrder?.identities
         callSettings = CallSettingsResource((room.settings.callSettings ?? CallSettings()).effective())
         maxAudience = room.settings.maximumAudience
         let access = room.settings.audienceAccess

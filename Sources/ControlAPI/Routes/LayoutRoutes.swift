@@ -2,7 +2,7 @@ import FootlightModel
 import Hummingbird
 import Stage
 
-/// Routes for the layout of a room.
+/// Routes for the layout of a room, and for the order of its hosts.
 struct LayoutRoutes: FeatureRoutes {
     let rooms: RoomAccess
     /// Checks that a room can use a file that is named.
@@ -26,6 +26,14 @@ struct LayoutRoutes: FeatureRoutes {
             }
             await rooms.save(room)
             return try APIResponse.json(LayoutResource(layout))
+        }
+
+        api.command(.put, "rooms/:room/host_order") { call in
+            let room = try rooms.streamingRoom(call)
+            let body = try await call.decode(HostOrderResource.self)
+            let identities = try rooms.directory.setHostOrder(room: room.sid, body.identities)
+            await rooms.save(room)
+            return try APIResponse.json(HostOrderResource(identities: identities))
         }
 
         // A query with a body; it changes nothing and is not audited.

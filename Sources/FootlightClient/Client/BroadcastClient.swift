@@ -450,6 +450,21 @@ extension BroadcastClient {
         try await command(.put, ["rooms", room, "layout"], body)
     }
 
+    /// Puts hosts first on stage, in the given order; the others follow in their present order.
+    ///
+    /// - Parameter identities: Hosts, also former ones that had a place; an empty list removes the order.
+    /// - Returns: The whole order.
+    /// - Throws: 3073 naming an identity that is unknown or repeated, 20106 without the right.
+    @discardableResult
+    public func setHostOrder(of room: String, _ identities: [String]) async throws(StageError) -> [String] {
+        let answer: HostOrderResource = try await command(
+            .put,
+            ["rooms", room, "host_order"],
+            HostOrderResource(identities: identities)
+        )
+        return answer.identities
+    }
+
     /// Returns the tiles of a layout without changing the program.
     public func previewLayout(of room: String, _ body: LayoutPreviewBody) async throws(StageError) -> LayoutResource {
         try await command(.post, ["rooms", room, "layout", "preview"], body)

@@ -36,6 +36,8 @@ public struct RoomResource: Codable, Sendable, Hashable {
     public var layout: LayoutSettingsResource
     /// The audio mix settings.
     public var sound: RoomSoundResource
+    /// The identities of hosts in their order on stage, also of some who left; absent while nobody set an order.
+    public var hostOrder: [String]?
     /// Seconds for which the program shows its last slate after the end of the room.
     public var linger: Int
     /// The load of the room's mixer and the degradation level; absent before the first report.
@@ -124,6 +126,7 @@ public struct RoomResource: Codable, Sendable, Hashable {
         case dominantSpeakerSID = "dominant_speaker_sid"
         case layout
         case sound
+        case hostOrder = "host_order"
         case linger
         case degradation
         case egress

@@ -3,16 +3,24 @@
 /// Only the dominant speaker, a pinned host or a screen share takes another host's tile: that of the lowest-ranking
 /// visible host. A free tile goes to the hidden host who spoke last, or else to the one that has waited longest.
 struct LayoutHosts {
-    /// In join order.
+    /// In join order, or the one that somebody set.
     let hosts: [LayoutHost]
+    /// Whether positions follow the order of the hosts.
+    let isOrdered: Bool
     let settings: LayoutSettings
     /// The pinned hosts, the newest pin first.
     let pinned: [LayoutHost]
     private let cameIntoView: [String: Int]
 
     /// - Parameter cameIntoView: The order in which sids became visible, as far as known.
-    init(_ hosts: [LayoutHost], _ settings: LayoutSettings, cameIntoView: [String: Int] = [:]) {
+    init(
+        _ hosts: [LayoutHost],
+        _ settings: LayoutSettings,
+        isOrdered: Bool = false,
+        cameIntoView: [String: Int] = [:]
+    ) {
         self.hosts = hosts
+        self.isOrdered = isOrdered
         self.settings = settings
         self.cameIntoView = cameIntoView
         pinned = hosts.filter(\.isPinned).sorted(using: .pinned)
@@ -69,10 +77,17 @@ struct LayoutHosts {
         let waiting = candidates.filter { !prioritized.contains($0) && !present.contains($0) }
         let free = capacity - prioritized.count - staying.count
         let shown = Set(prioritized).union(staying).union(waitingOrder(waiting).prefix(free))
-        return StablePositions.arrange(previous: previous, next: candidates.filter(shown.contains))
+        return arrange(previous: previous, next: candidates.filter(shown.contains))
     }
 
-    /// Rotates the positions of hosts without priority through the hosts in join order.
+    /// Returns the elements of `next` by position: in the order of the hosts if that was set, or with as few moves as
+    /// possible.
+    func arrange(previous: [String], next: [String]) -> [String] {
+        guard isOrdered else { return StablePositions.arrange(previous: previous, next: next) }
+        return hosts.map(\.sid).filter(Set(next).contains)
+    }
+
+    /// Rotates the positions of hosts without priority through the hosts in their order.
     ///
     /// - Parameters:
     ///   - placements: Sids by position.
@@ -87,6 +102,7 @@ struct LayoutHosts {
         let next = (1...here.count).map { round[(before + $0) % round.count] }
         var coming = next.filter { !here.contains($0) }.makeIterator()
         placements = placements.map { here.contains($0) && !next.contains($0) ? coming.next() ?? $0 : $0 }
+        placements = arrange(previous: placements, next: placements)
         last = next.last
     }
 
@@ -94,8 +110,8 @@ struct LayoutHosts {
     func pinnedFirst(_ seats: [String]) -> [String] {
         let first = pinned.map(\.sid).filter(seats.contains)
         let rest = seats.filter { !first.contains($0) }
-        return StablePositions.arrange(previous: Array(seats.prefix(first.count)), next: first)
-            + StablePositions.arrange(previous: Array(seats.dropFirst(first.count)), next: rest)
+        return arrange(previous: Array(seats.prefix(first.count)), next: first)
+            + arrange(previous: Array(seats.dropFirst(first.count)), next: rest)
     }
 
     /// The sids that are visible with priority, the most important first.

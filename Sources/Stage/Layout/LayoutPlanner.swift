@@ -1,7 +1,8 @@
 /// Arranges a room's hosts in tiles.
 ///
 /// Pure: the same hosts, settings and placements always give the same tiles. A host keeps its position as long as the
-/// layout has it; `LayoutHosts` selects the visible hosts.
+/// layout has it, unless the hosts are in an order that somebody set, which positions then follow; `LayoutHosts` selects
+/// the visible hosts.
 ///
 /// - GRID: all hosts up to the grid size. With priority PIN the pinned ones have the first positions. While a screen is
 ///   the large tile, the others keep their order in a grid at the side.
@@ -15,12 +16,15 @@ public struct LayoutPlanner: Sendable {
     public let width: Int
     /// Canvas height in pixels, even.
     public let height: Int
+    /// Whether positions follow the order of the hosts.
+    public let isOrdered: Bool
 
     /// Creates a planner for a canvas.
-    public init(settings: LayoutSettings, width: Int, height: Int) {
+    public init(settings: LayoutSettings, width: Int, height: Int, isOrdered: Bool = false) {
         self.settings = settings
         self.width = width
         self.height = height
+        self.isOrdered = isOrdered
     }
 
     /// Returns the layout of a new room with these hosts.
@@ -42,7 +46,7 @@ public struct LayoutPlanner: Sendable {
     /// Returns the tiles for some hosts, and their placements.
     ///
     /// - Parameters:
-    ///   - hosts: In join order, each sid once; hosts only.
+    ///   - hosts: In join order, or the one that somebody set; each sid once; hosts only.
     ///   - previous: The placements of the previous layout.
     ///   - isRotating: Whether hidden hosts rotate in now.
     public func plan(
@@ -50,9 +54,18 @@ public struct LayoutPlanner: Sendable {
         previous: TilePlacements = .init(),
         isRotating: Bool = false
     ) -> (layout: LayoutView, places: TilePlacements) {
-        let layoutHosts = LayoutHosts(hosts, settings, cameIntoView: previous.cameIntoView ?? [:])
+        let layoutHosts = LayoutHosts(
+            hosts,
+            settings,
+            isOrdered: isOrdered,
+            cameIntoView: previous.cameIntoView ?? [:]
+        )
         let isSameKind = previous.kind == settings.kind
-        let main = main(layoutHosts, previous: isSameKind ? previous.main : nil, seats: previous.seats)
+        let main = main(
+            layoutHosts,
+            previous: isSameKind ? previous.main : nil,
+            seats: isOrdered ? hosts.map(\.sid) : previous.seats
+        )
         var places = TilePlacements()
         places.kind = settings.kind
         places.main = main
@@ -117,11 +130,11 @@ public struct LayoutPlanner: Sendable {
             }
             let shown = layoutHosts.selectVisible(candidates, capacity: capacity, main: places.main, previous: before)
             let rest = candidates.filter { shown.contains($0) && $0 != places.main }
-            return StablePositions.arrange(previous: previous.others, next: rest)
+            return layoutHosts.arrange(previous: previous.others, next: rest)
         case .spotlight:
             guard places.main == nil else { return [] }
             let pinned = layoutHosts.pinned.map(\.sid).prefix(gridSize)
-            return StablePositions.arrange(previous: previous.others, next: Array(pinned))
+            return layoutHosts.arrange(previous: previous.others, next: Array(pinned))
         }
     }
 

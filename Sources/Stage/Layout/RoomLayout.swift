@@ -21,7 +21,7 @@ struct RoomLayout: Sendable {
         )
     }
 
-    /// Updates the tiles from the hosts, which are in join order.
+    /// Updates the tiles from the hosts, which are in their order on stage.
     mutating func arrange(_ hosts: [LayoutHost], _ settings: RoomSettings) {
         let plan = LayoutPlanner(settings).plan(hosts, previous: placements)
         tiles = plan.layout.tiles
@@ -69,7 +69,12 @@ struct RoomLayout: Sendable {
 
 extension LayoutPlanner {
     init(_ settings: RoomSettings) {
-        self.init(settings: settings.layout, width: settings.program.width, height: settings.program.height)
+        self.init(
+            settings: settings.layout,
+            width: settings.program.width,
+            height: settings.program.height,
+            isOrdered: settings.hostOrder != nil
+        )
     }
 }
 

@@ -300,9 +300,9 @@ extension Room {
     /// The current layout.
     var layout: LayoutView { roomLayout.view(settings) }
 
-    /// The hosts as input of the layout, in join order.
+    /// The hosts as input of the layout, in their order on stage.
     var layoutHosts: [LayoutHost] {
-        participants.filter(\.isHost).map { host in
+        orderedHosts.map { host in
             let pin = pins.pin(of: host.sid)
             return LayoutHost(
                 sid: host.sid,

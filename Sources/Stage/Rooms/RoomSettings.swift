@@ -41,6 +41,8 @@ public struct RoomSettings: Sendable, Hashable, Codable {
     }
     /// Nil for a public room, as in older records.
     private var givenAccess: AudienceAccess?
+    /// The order of hosts on stage; nil while nobody set one.
+    public var hostOrder: HostOrder?
 
     /// Creates settings; omitted values have their defaults.
     ///

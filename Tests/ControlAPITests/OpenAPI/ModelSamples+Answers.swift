@@ -143,6 +143,7 @@ extension ModelSamples {
         room.access = accessResource
         room.callSettings = callSettingsResource
         room.maxAudience = 1
+        room.hostOrder = ["x"]
         room.degradation = mixerLoadResource
         return room
     }()

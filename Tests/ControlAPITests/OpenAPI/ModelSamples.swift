@@ -57,6 +57,7 @@ enum ModelSamples {
             Sample(joinAnswer),
             Sample(joinBody),
             Sample(layoutBody),
+            Sample(HostOrderResource(identities: ["x"])),
             Sample(layoutPreviewBody),
             Sample(layoutResource),
             Sample(layoutSettingsResource),

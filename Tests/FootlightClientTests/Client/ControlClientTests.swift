@@ -112,6 +112,11 @@ struct ControlClientTests {
             )
         )
         #expect(preview.tiles.count == 2)
+        #expect(try await client.setHostOrder(of: show.room, []).isEmpty)
+        let unknown = await #expect(throws: StageError.self) {
+            try await client.setHostOrder(of: show.room, ["zoe"])
+        }
+        #expect(unknown?.code == 3073 && unknown?.message.contains("zoe") ?? false)
         do throws(StageError) {
             try await client.setLayout(of: show.room, LayoutBody(gridSize: 99))
             Issue.record("taken")

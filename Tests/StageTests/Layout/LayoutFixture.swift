@@ -5,6 +5,8 @@ struct LayoutFixture {
     var settings: LayoutSettings
     var width = 1280
     var height = 720
+    /// Whether positions follow the order of `hosts`.
+    private(set) var isOrdered = false
     private(set) var hosts: [LayoutHost] = []
     private(set) var layout: LayoutView
     private(set) var placements = TilePlacements()
@@ -64,13 +66,20 @@ struct LayoutFixture {
         plan()
     }
 
+    /// Sets the order of the hosts; all of them are named.
+    mutating func order(_ sids: String) {
+        isOrdered = true
+        hosts = sids.compactMap { sid in hosts.first { $0.sid == String(sid) } }
+        plan()
+    }
+
     mutating func set(_ body: (inout LayoutSettings) -> Void) {
         body(&settings)
         plan()
     }
 
     private mutating func plan() {
-        let planner = LayoutPlanner(settings: settings, width: width, height: height)
+        let planner = LayoutPlanner(settings: settings, width: width, height: height, isOrdered: isOrdered)
         (layout, placements) = planner.plan(hosts, previous: placements)
     }
 }

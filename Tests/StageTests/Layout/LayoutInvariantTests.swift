@@ -48,7 +48,12 @@ struct LayoutInvariantTests {
                     autoSwitchOnScreenShare: .random(using: &generator)
                 )
                 let hosts = hosts(count, using: &generator)
-                let planner = LayoutPlanner(settings: settings, width: width, height: height)
+                let planner = LayoutPlanner(
+                    settings: settings,
+                    width: width,
+                    height: height,
+                    isOrdered: .random(using: &generator)
+                )
                 let first = planner.plan(hosts, previous: placements)
                 let again = planner.plan(hosts, previous: placements)
                 #expect(first.layout == again.layout && first.places == again.places)

@@ -31,6 +31,7 @@ export function hostsPanel(room, { mayCommand }) {
   let layout = null;
   let seats = null;
   let hosts = [];
+  let order = [];
   let images = [];
   let picture = null;
   const draw = () => {
@@ -39,6 +40,29 @@ export function hostsPanel(room, { mayCommand }) {
   const drawAbsent = () => {
     const away = (seats ?? []).filter(({ identity }) => !hosts.some((host) => host.identity === identity));
     keyed(absent, away, ({ identity }) => identity, () => absentRow(mayCommand), (row, seat) => row.update(seat));
+  };
+  const arrangeList = (participants) => {
+    const places = new Map(order.map((identity, place) => [identity, place]));
+    const place = ({ identity }) => places.get(identity) ?? order.length;
+    hosts = participants.toSorted((one, other) => place(one) - place(other));
+    keyed(list, hosts, ({ sid }) => sid, (host) => {
+      const row = hostRow(room, host, mayCommand, move);
+      row.equip(seats, images);
+      return row;
+    }, (row, host) => {
+      row.update(host);
+      row.place(hosts.indexOf(host), hosts.length);
+    });
+  };
+  // The host changes places with its neighbour; those who left keep theirs.
+  const move = async (identity, step) => {
+    const shown = hosts.map((host) => host.identity);
+    const all = [...order, ...shown.filter((one) => !order.includes(one))];
+    const [from, to] = [identity, shown[shown.indexOf(identity) + step]].map((one) => all.indexOf(one));
+    if (to < 0) return;
+    [all[from], all[to]] = [all[to], all[from]];
+    ({ identities: order } = await ask('PUT', roomPath(room, '/host_order'), { identities: all }));
+    arrangeList(hosts);
   };
   // Whoever is not in the program is asked for, such as before the show; one after the other.
   const stop = poll(4, async () => {
@@ -68,15 +92,11 @@ export function hostsPanel(room, { mayCommand }) {
       for (const row of list.children) row.equip(seats, images);
       drawAbsent();
     },
-    update(participants) {
-      hosts = participants.filter(({ mode }) => mode === 'SEND_AND_RECV');
+    update(participants, hostOrder) {
+      order = hostOrder ?? [];
+      arrangeList(participants.filter(({ mode }) => mode === 'SEND_AND_RECV'));
       setText(number, String(hosts.length));
       show(empty, hosts.length === 0);
-      keyed(list, hosts, ({ sid }) => sid, (host) => {
-        const row = hostRow(room, host, mayCommand);
-        row.equip(seats, images);
-        return row;
-      }, (row, host) => row.update(host));
       drawAbsent();
     },
     /** Shows what keeps each host from being heard or seen. */
@@ -105,7 +125,7 @@ function absentRow(mayCommand) {
   return row;
 }
 
-function hostRow(room, { sid, identity: own }, mayCommand) {
+function hostRow(room, { sid, identity: own }, mayCommand, move) {
   const picture = hostPicture();
   const name = h('span', { class: 'name' });
   const identity = h('span', { class: 'soft identity' });
@@ -129,6 +149,16 @@ function hostRow(room, { sid, identity: own }, mayCommand) {
   const pinning = h('button', { class: 'button small', type: 'button', on: {
     click: () => perform(pinning, () => (host.pin ? ask('DELETE', path('/pin')) : ask('PUT', path('/pin'), {}))),
   } }, 'Pin');
+  const moves = [['Earlier', -1], ['Later', 1]].map(([text, step]) => {
+    const button = h('button', { class: 'button small', type: 'button', title: `${text} in the order on stage`, on: {
+      click: async () => {
+        await perform(button, () => move(own, step));
+        // Its card was taken to another place in the document, which loses the focus.
+        (button.hidden ? moves.find((one) => !one.hidden) : button)?.focus();
+      },
+    } }, text);
+    return button;
+  });
   const removal = h('button', { class: 'button small', type: 'button', on: {
     click: () => {
       const question = `Remove ${host.display_name || host.identity} from this show? The encoder is disconnected.`;
@@ -168,7 +198,7 @@ function hostRow(room, { sid, identity: own }, mayCommand) {
   } });
   const gainText = h('span', { class: 'soft decibels' });
   const actions = h('div', { class: 'host-actions' },
-    h('label', { class: 'gain-label' }, h('span', { class: 'soft' }, 'Gain'), gain, gainText), pinning, copy, release, stepDown, removal);
+    h('label', { class: 'gain-label' }, h('span', { class: 'soft' }, 'Gain'), gain, gainText), pinning, ...moves, copy, release, stepDown, removal);
   const row = h('li', { class: 'host' }, picture.element,
     h('div', { class: 'host-head' }, name, identity, crown, pin, h('span', { class: 'spacer' }), state),
     h('div', { class: 'host-body' }, finding,
@@ -177,6 +207,10 @@ function hostRow(room, { sid, identity: own }, mayCommand) {
   row.draw = (program, layout) => {
     const tiles = layout?.tiles.filter(({ participant_sid: of }) => of === sid) ?? [];
     picture.draw(program, layout, tiles.find(({ source }) => source === 'camera') ?? tiles[0]);
+  };
+  row.place = (place, count) => {
+    show(moves[0], place > 0);
+    show(moves[1], place < count - 1);
   };
   row.look = async () => {
     if (picture.isTile) return;

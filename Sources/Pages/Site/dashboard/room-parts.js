@@ -43,7 +43,7 @@ export function roomParts(name, { mayCommand, onHealth, onState, onMissing, onDi
         figures.setBegin(isLive && hls.started_at ? Date.parse(hls.started_at) : null);
       }
       picture.update(state);
-      hosts.update(state.participants);
+      hosts.update(state.participants, room?.host_order);
       // Backstage the program is a slate.
       hosts.arrange(room && !room.backstage && !state.isEnded ? state.layout : null);
       outputs.update(state);
