@@ -51,6 +51,17 @@ public struct StaticFiles: Sendable {
         ("shared/format.js", PackageResources.format_js),
         ("shared/texts.js", PackageResources.texts_js),
 
+        ("texts/administration-de.js", PackageResources.administration_de_js),
+        ("texts/administration-en.js", PackageResources.administration_en_js),
+        ("texts/dashboard-de.js", PackageResources.dashboard_de_js),
+        ("texts/dashboard-en.js", PackageResources.dashboard_en_js),
+        ("texts/dashboard-texts.js", PackageResources.dashboard_texts_js),
+        ("texts/figures-de.js", PackageResources.figures_de_js),
+        ("texts/figures-en.js", PackageResources.figures_en_js),
+        ("texts/studio-de.js", PackageResources.studio_de_js),
+        ("texts/studio-en.js", PackageResources.studio_en_js),
+        ("texts/watch-texts.js", PackageResources.watch_texts_js),
+
         ("dashboard/access-view.js", PackageResources.access_view_js),
         ("dashboard/api.js", PackageResources.api_js),
         ("dashboard/audience-panel.js", PackageResources.audience_panel_js),

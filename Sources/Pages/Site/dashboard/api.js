@@ -1,11 +1,13 @@
 // The control API, by the session's cookie.
 
+import { t, wordOf } from '../texts/dashboard-texts.js';
+
 /** A refusal of the gateway. */
 export class APIError extends Error {
   constructor(status, answer) {
-    super(answer?.error?.message ?? answer?.message ?? `The gateway answered ${status}.`);
-    this.status = status;
-    this.code = answer?.error?.code ?? answer?.code ?? null;
+    const { code = null, message } = answer?.error ?? answer ?? {};
+    super(wordOf('errors', code, message ?? t('common.answered', { status })));
+    Object.assign(this, { status, code });
   }
 }
 
@@ -57,7 +59,7 @@ export function upload(path, file, onProgress) {
     request.setRequestHeader('X-Footlight-Page', '1');
     request.responseType = 'json';
     request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0));
-    request.addEventListener('error', () => reject(new Error('The connection was lost. Try again.')));
+    request.addEventListener('error', () => reject(new Error(t('common.lost'))));
     request.addEventListener('load', () => {
       if (request.status === 401) whenLoggedOut();
       if (request.status < 300) resolve(request.response);

@@ -1,6 +1,7 @@
 // The audience of a show: of the episode that is open as it is now, and of each one that can be chosen.
 
 import { h, show as setShown } from '../shared/element.js';
+import { t } from '../texts/dashboard-texts.js';
 import { episodeReport } from './episode-report.js';
 
 /**
@@ -12,8 +13,8 @@ export function audiencePanel({ base, name, episodes }) {
   const path = `#/show/${encodeURIComponent(name)}/audience`;
   const live = h('div', { class: 'stack' });
   const report = h('div', { class: 'stack' });
-  const whole = h('a', { class: 'button' }, 'Report of this episode');
-  const back = h('a', { class: 'button', href: path }, 'All episodes');
+  const whole = h('a', { class: 'button' }, t('episodes.report'));
+  const back = h('a', { class: 'button', href: path }, t('episodes.all'));
   const now = h('div', { class: 'stack' }, h('div', { class: 'buttons' }, whole), live);
   const element = h('div', { class: 'stack' }, now, report, episodes.element);
   let chosen = null;

@@ -2,6 +2,7 @@
 
 import { h } from '../shared/element.js';
 import { elapsed } from '../shared/format.js';
+import { t } from '../texts/dashboard-texts.js';
 import { chartFrame, hasLibrary, options, resolved } from './chart-frame.js';
 
 const styles = [{ color: 'var(--accent)', dash: [] }, { color: 'var(--llhls)', dash: [6, 4] }];
@@ -14,7 +15,7 @@ const styles = [{ color: 'var(--accent)', dash: [] }, { color: 'var(--llhls)', d
  */
 export function curvesChart(label, { unitOf, most }) {
   if (!hasLibrary()) {
-    const element = h('p', { class: 'soft' }, 'The chart library is not installed; the table has the figures.');
+    const element = h('p', { class: 'soft' }, t('charts.noLibraryForCurves'));
     return { element, update: () => undefined, restyle: () => undefined, close: () => undefined };
   }
   let curves = [];

@@ -1,6 +1,7 @@
 // The dashboard: who is logged in, and which view is shown.
 
 import { h, setText, show } from '../shared/element.js';
+import { fill, t } from '../texts/dashboard-texts.js';
 import { accessView } from './access-view.js';
 import { ask, onLoggedOut } from './api.js';
 import { loginView } from './login-view.js';
@@ -22,8 +23,10 @@ function showHealth(isHealthy) {
   if (isHealthy === isWell) return;
   isWell = isHealthy;
   link.className = `badge ${isHealthy ? 'good' : 'bad'}`;
-  setText(link, isHealthy ? 'connected' : 'no connection, trying');
+  setText(link, t(isHealthy ? 'page.connected' : 'page.disconnected'));
 }
+
+const titled = (name) => t('page.title', { name });
 
 function present(next, title) {
   view?.close();
@@ -46,18 +49,18 @@ function route() {
       view.select(tab, ...chosen);
       return;
     }
-    present(Object.assign(showView(show, { ...options, tab, chosen }), { show }), `${show} · Footlight`);
+    present(Object.assign(showView(show, { ...options, tab, chosen }), { show }), titled(show));
     return;
   }
   if (kind === 'new' && user.may_command) {
-    present(newShowView(), 'New show · Footlight');
+    present(newShowView(), titled(t('newShow.title')));
   } else if (kind === 'access' && user.may_command) {
-    present(accessView(options), 'Access · Footlight');
+    present(accessView(options), titled(t('page.access')));
   } else if (kind === 'system') {
-    present(systemView(options), 'System · Footlight');
+    present(systemView(options), titled(t('page.system')));
   } else if (kind === 'room' && name) {
     const room = decodeURIComponent(name);
-    present(roomView(room, options), `${room} · Footlight`);
+    present(roomView(room, options), titled(room));
   } else {
     present(overviewView(options), 'Footlight');
   }
@@ -68,7 +71,7 @@ function enter(next) {
   user = next;
   show(find('top'), true);
   show(find('to-access'), user.may_command);
-  setText(find('who'), user.may_command ? user.identity : `${user.identity}, read-only`);
+  setText(find('who'), user.may_command ? user.identity : t('page.readOnly', { identity: user.identity }));
   find('warnings').replaceChildren(...user.warnings.map((text) => h('p', { class: 'notice' }, text)));
   show(find('warnings'), user.warnings.length > 0);
   route();
@@ -81,7 +84,7 @@ function leave() {
   show(find('top'), false);
   show(find('warnings'), false);
   const login = loginView(enter);
-  present(login, 'Log in · Footlight');
+  present(login, titled(t('login.title')));
   login.focus();
 }
 
@@ -109,5 +112,6 @@ find('logout').addEventListener('click', async () => {
     leave();
   }
 });
+fill();
 applyTheme();
 begin();

@@ -1,19 +1,20 @@
 // Figures as files.
 
 import { h, icon } from '../shared/element.js';
+import { t } from '../texts/dashboard-texts.js';
 import { ask, roomPath } from './api.js';
 import { toast } from './toast.js';
 
 const ofRoom = [
-  { name: 'Timeline', pathOf: timeline, file: 'timeline' },
-  { name: 'Summary', pathOf: () => '/viewership/summary.csv', file: 'summary' },
-  { name: 'Retention', pathOf: () => '/viewership/retention.csv', file: 'retention' },
-  { name: 'Sessions', pathOf: () => '/viewership/sessions.csv?page_size=50000', file: 'sessions' },
+  { name: t('downloads.timeline'), pathOf: timeline, file: 'timeline' },
+  { name: t('downloads.summary'), pathOf: () => '/viewership/summary.csv', file: 'summary' },
+  { name: t('downloads.retention'), pathOf: () => '/viewership/retention.csv', file: 'retention' },
+  { name: t('downloads.sessions'), pathOf: () => '/viewership/sessions.csv?page_size=50000', file: 'sessions' },
 ];
 const ofAll = [
-  { name: 'Last 24 hours', pathOf: lastDay, file: 'timeline' },
-  { name: 'Summary of 24 hours', pathOf: () => '/viewership/summary.csv', file: 'summary' },
-  { name: 'Rooms now', pathOf: () => '/viewership.csv', file: 'rooms' },
+  { name: t('downloads.lastDay'), pathOf: lastDay, file: 'timeline' },
+  { name: t('downloads.daySummary'), pathOf: () => '/viewership/summary.csv', file: 'summary' },
+  { name: t('downloads.rooms'), pathOf: () => '/viewership.csv', file: 'rooms' },
 ];
 /** Steps that the gateway gives at once. */
 const mostSteps = 10_000;
@@ -23,9 +24,9 @@ export function downloads(room, named = room ?? 'all') {
   const buttons = (room === null ? ofAll : ofRoom).map(({ name, pathOf, file }) => h('button', {
     class: 'button small', type: 'button',
     on: { click: (event) => save(event.currentTarget, room, pathOf, `${named}-${file}.csv`) },
-  }, icon('download'), `${name} CSV`));
+  }, icon('download'), t('downloads.file', { name })));
   return h('section', { class: 'card downloads', 'aria-labelledby': 'downloads-title' },
-    h('h2', { id: 'downloads-title' }, 'Download figures'), h('div', { class: 'buttons' }, ...buttons));
+    h('h2', { id: 'downloads-title' }, t('downloads.title')), h('div', { class: 'buttons' }, ...buttons));
 }
 
 /** The whole broadcast, minute by minute; one of more than a week in longer steps. */
@@ -57,7 +58,7 @@ async function save(button, room, pathOf, name) {
     const texts = await pages(room === null ? `/v1${path}` : roomPath(room, path));
     saveFile(texts, 'text/csv', name);
   } catch (error) {
-    toast(error.status === 404 ? 'There is no such file yet.' : error.message, { isError: true });
+    toast(error.status === 404 ? t('downloads.missing') : error.message, { isError: true });
   } finally {
     button.disabled = false;
   }
@@ -69,7 +70,7 @@ async function pages(path) {
   for (let token = ''; token !== null;) {
     const address = token ? `${path}&page_token=${encodeURIComponent(token)}` : path;
     const response = await fetch(address, { signal: AbortSignal.timeout(60_000) });
-    if (!response.ok) throw Object.assign(new Error(`Refused: ${response.status}`), { status: response.status });
+    if (!response.ok) throw Object.assign(new Error(t('downloads.refused', { status: response.status })), { status: response.status });
     const text = await response.text();
     texts.push(token ? text.slice(text.indexOf('\n') + 1) : text);
     token = response.headers.get('X-Next-Page-Token');

@@ -1,7 +1,8 @@
 // Two episodes of a show beside each other.
 
 import { h, setText, show as setShown } from '../shared/element.js';
-import { average, count, elapsed, percent } from '../shared/format.js';
+import { count, elapsed, percent } from '../shared/format.js';
+import { t } from '../texts/dashboard-texts.js';
 import { curvesChart, curvesLegend } from './curves-chart.js';
 import { loadEpisode } from './episode-data.js';
 import { figuresOf, nameOf, retentionRows, sinceLive, stepOf, withEdges } from './episode-figures.js';
@@ -9,11 +10,11 @@ import { table } from './figure-table.js';
 
 /** A panel that compares an episode with another one by its id. */
 export function episodeComparison({ base, other }) {
-  const chart = curvesChart('Viewers of both episodes over the time since they went live', { unitOf: (value) => count(value), most: 4 });
+  const chart = curvesChart(t('report.comparedLabel'), { unitOf: (value) => count(value), most: 4 });
   const legend = h('div', {});
   const rows = h('div', {});
   const note = h('p', { class: 'soft' });
-  const element = h('section', { class: 'card comparison', hidden: true }, h('h2', {}, 'Two episodes compared'), note, legend,
+  const element = h('section', { class: 'card comparison', hidden: true }, h('h2', {}, t('report.compared')), note, legend,
     chart.element, rows);
   let second = null;
   return {
@@ -25,14 +26,14 @@ export function episodeComparison({ base, other }) {
       setShown(element, second !== null);
       const names = both.map(({ episode }) => nameOf(episode));
       if (!second.summary) {
-        setText(note, `No figures are stored of ${names[1]}.`);
+        setText(note, t('report.noneOf', { episode: names[1] }));
         return;
       }
-      setText(note, 'Viewers on average of each minute, over the time since each episode went live.');
+      setText(note, t('report.comparedHint'));
       legend.replaceChildren(curvesLegend(names));
       chart.update(both.map(({ points, range }, index) =>
         ({ label: names[index], points: sinceLive(withEdges(points, range, stepOf(range)), range.live) })));
-      rows.replaceChildren(table('Figures of both episodes', ['', ...names], comparedRows(first, second)));
+      rows.replaceChildren(table(t('report.comparedTable'), ['', ...names], comparedRows(first, second)));
     },
     restyle: chart.restyle,
     close: chart.close,
@@ -47,6 +48,6 @@ export function comparedRows(...episodes) {
   const times = [...stayed[0].keys()].filter((after) => stayed[1].has(after));
   return [
     ...lists[0].map(({ name, value }, index) => [name, value, lists[1][index].value]),
-    ...times.map((after) => [`Still watching after ${elapsed(after)}`, ...stayed.map((shares) => shares.get(after))]),
+    ...times.map((after) => [t('report.stillWatchingAfter', { time: elapsed(after) }), ...stayed.map((shares) => shares.get(after))]),
   ];
 }

@@ -1,6 +1,8 @@
 // What the figures of an episode say. Pure functions: the same answers of the gateway make the same words.
 
-import { average, clock, count, duration, percent } from '../shared/format.js';
+import { average, clock, count, decimal, duration, percent } from '../shared/format.js';
+import { language } from '../shared/texts.js';
+import { t, wordOf } from '../texts/dashboard-texts.js';
 import { protocols } from './protocols.js';
 
 const minute = 60_000;
@@ -9,17 +11,8 @@ const milestones = [30, ...[1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 
 /** Milliseconds before it went live from which the chart of an episode begins at most. */
 const lead = 10 * minute;
 
-const layouts = { GRID: 'grid', SPOTLIGHT: 'spotlight', SIDEBAR: 'sidebar' };
-const happenings = {
-  went_live: () => 'Went live', went_backstage: () => 'Went back to the slate', host_joined: (name) => `${name} came`,
-  host_left: (name) => `${name} went`, scene_taken: (name) => `Scene: ${name}`, layout_changed: (name) => `Layout: ${layouts[name] ?? name.toLowerCase()}`,
-};
-const clients = {
-  web: 'Browser', ios: 'iPhone or iPad', android: 'Android', tv: 'TV', tool: 'Other player', unknown: 'Unknown',
-};
-
 /** The name of an episode. */
-export const nameOf = ({ title, number }) => title || `Episode ${number}`;
+export const nameOf = ({ title, number }) => title || t('episodes.numbered', { number });
 
 /** The moments between which an episode is shown, in milliseconds since 1970. */
 export function rangeOf({ opened_at: opened, went_live_at: live, ended_at: ended }, summary, now) {
@@ -40,14 +33,16 @@ export const retentionStepOf = (range) => (range.end - range.begin <= 30 * minut
 
 /** What happened while an episode was shown, numbered, in order; the peak of its audience too. */
 export function marksOf(episode, moments, summary, { begin, end }) {
-  const all = moments.map(({ at, kind, name }) => ({ at: Date.parse(at), text: happenings[kind]?.(name) }));
+  const all = moments.map(({ at, kind, name }) => ({ at: Date.parse(at), text: wordOf('report.happenings', kind, '', {
+    name: kind === 'layout_changed' ? wordOf('report.layouts', name, name.toLowerCase()) : name,
+  }) }));
   // A gateway that has recorded no moments knows these two.
   if (episode.went_live_at && !moments.some(({ kind }) => kind === 'went_live')) {
-    all.push({ at: Date.parse(episode.went_live_at), text: 'Went live' });
+    all.push({ at: Date.parse(episode.went_live_at), text: t('report.happenings.went_live') });
   }
-  if (episode.ended_at) all.push({ at: Date.parse(episode.ended_at), text: 'Ended' });
+  if (episode.ended_at) all.push({ at: Date.parse(episode.ended_at), text: t('report.happenings.ended') });
   if (summary?.peak_at && summary.peak_viewers > 0) {
-    all.push({ at: Date.parse(summary.peak_at), text: `Most viewers: ${count(summary.peak_viewers)}` });
+    all.push({ at: Date.parse(summary.peak_at), text: t('report.happenings.peak', { number: count(summary.peak_viewers) }) });
   }
   return all.filter(({ at, text }) => text && at >= begin && at <= end).sort((a, b) => a.at - b.at)
     .map((one, index) => ({ ...one, number: index + 1 }));
@@ -88,82 +83,76 @@ export function groupsOf(groups, nameOfGroup) {
 
 /** How a summary groups viewers: a title, what it means, the groups, and their names. */
 export const groupings = [
-  { title: 'By protocol', hint: 'How the program came to the viewer.', of: (summary) => summary.by_protocol,
+  { title: t('report.groupings.protocol'), hint: t('report.groupings.protocolHint'), of: (summary) => summary.by_protocol,
     nameOf: (key) => protocols.find((one) => one.key === key)?.name ?? key },
-  { title: 'By region', hint: 'Where viewers were, by their address.', of: (summary) => summary.by_region, nameOf: regionName },
-  { title: 'By rendition', hint: 'The size of the video; a player that changes it counts where it watched.',
-    of: (summary) => summary.by_rendition, nameOf: (key) => key || 'Full size' },
-  { title: 'By player', hint: 'What viewers watched with.', of: (summary) => summary.by_client,
-    nameOf: (key) => clients[key] ?? key },
+  { title: t('report.groupings.region'), hint: t('report.groupings.regionHint'), of: (summary) => summary.by_region,
+    nameOf: regionName },
+  { title: t('report.groupings.rendition'), hint: t('report.groupings.renditionHint'), of: (summary) => summary.by_rendition,
+    nameOf: (key) => key || t('report.fullSize') },
+  { title: t('report.groupings.client'), hint: t('report.groupings.clientHint'), of: (summary) => summary.by_client,
+    nameOf: (key) => wordOf('report.clients', key) },
 ];
 
 function regionName(code) {
-  if (!code) return 'Unknown';
+  if (!code) return t('report.clients.unknown');
   try {
-    return new Intl.DisplayNames(['en'], { type: 'region' }).of(code.slice(0, 2)) + code.slice(2);
+    return new Intl.DisplayNames([language], { type: 'region' }).of(code.slice(0, 2)) + code.slice(2);
   } catch {
     return code;
   }
 }
 
 function secondsOf(startup) {
-  if (typeof startup !== 'number') return 'not known';
-  return startup < 0.1 ? 'under 0.1 s' : `${startup.toFixed(1)} s`;
+  if (typeof startup !== 'number') return t('figures.unknown');
+  const least = 0.1;
+  return startup < least ? t('figures.under', { time: `${decimal(least, 1)} s` }) : `${decimal(startup, 1)} s`;
 }
 
 /** The figures of a summary: a name, its value, a note beside it, and what it means. */
 export function figuresOf(summary) {
   const { uniques, peak_at: peakAt, average_startup_seconds: startup } = summary;
   return [
-    { name: 'Joins', value: count(summary.joins),
-      hint: 'How often somebody began to watch. Who comes back within half a minute is not counted again.' },
-    { name: 'Different viewers', value: `${uniques.approximate ? 'about ' : ''}${count(uniques.devices)}`,
-      hint: 'Each person or device once, as far as the gateway can tell them apart: there may have been fewer.' },
-    { name: 'Most at once', value: count(summary.peak_viewers), note: peakAt ? `at ${clock(Date.parse(peakAt))}` : '',
-      hint: 'The most viewers at the same moment.' },
-    { name: 'On average', value: average(summary.average_viewers),
-      hint: 'Viewers at any one moment while the program was on the air.' },
-    { name: 'Watched in total', value: duration(summary.watch_hours * 3600), hint: 'The time that all viewers watched, added up.' },
-    { name: 'Watched per join', value: duration(summary.average_watch_seconds), hint: 'How long one viewer stayed on average.' },
-    { name: 'Time to start', value: secondsOf(startup),
-      hint: 'From the request of a player to its first video, on average.' },
-    { name: 'Interrupted', value: summary.watch_hours > 0 ? percent(summary.rebuffer_ratio) : '–',
-      hint: 'Part of the time in which players stood still and waited for video, as far as players report it.' },
+    { name: t('figures.names.joins'), value: count(summary.joins), hint: t('figures.hints.joins') },
+    { name: t('figures.names.uniques'), value: aboutOr(uniques.approximate, count(uniques.devices)), hint: t('figures.hints.uniques') },
+    { name: t('figures.names.peak'), value: count(summary.peak_viewers),
+      note: peakAt ? t('common.at', { time: clock(Date.parse(peakAt)) }) : '', hint: t('figures.hints.peak') },
+    { name: t('figures.names.average'), value: average(summary.average_viewers), hint: t('figures.hints.average') },
+    { name: t('report.watchedInTotal'), value: duration(summary.watch_hours * 3600), hint: t('figures.hints.watched') },
+    { name: t('figures.names.perJoin'), value: duration(summary.average_watch_seconds), hint: t('figures.hints.perJoin') },
+    { name: t('figures.names.startup'), value: secondsOf(startup), hint: t('figures.hints.startup') },
+    { name: t('figures.names.interrupted'), value: summary.watch_hours > 0 ? percent(summary.rebuffer_ratio) : '–',
+      hint: t('figures.hints.interrupted') },
   ];
 }
 
+/** A number, which may be approximate. */
+export const aboutOr = (isApproximate, number) => (isApproximate ? t('common.about', { number }) : number);
+
 /** Whether figures are final, as a tone, a word and a sentence that says why. */
 export function trustOf(summary, isOver) {
-  if (!summary) return ['', 'none', 'No figures are stored of this episode.'];
+  if (!summary) return ['', t('figures.trust.none'), t('report.none')];
   if (!summary.settled) {
-    return ['warn', 'provisional', isOver
-      ? 'Provisional: the room of this episode is not closed yet, so that late viewers may still be added.'
-      : 'Provisional: the episode goes on, and a viewer who has just left still counts for up to half a minute.'];
+    return ['warn', t('figures.trust.provisional'), t(isOver ? 'report.provisionalOver' : 'report.provisional')];
   }
-  return ['good', 'final', 'Final: the episode is over, and these figures do not change any more.'];
+  return ['good', t('figures.trust.final'), t('report.final')];
 }
 
 /** Figures that only those who run the gateway need, each with what it means. */
 export function detailsOf(summary) {
   const { uniques, coverage, excluded } = summary;
   const left = Object.entries(excluded).filter(([, number]) => number > 0)
-    .map(([reason, number]) => `${reason.replaceAll('_', ' ')} ${count(number)}`);
+    .map(([reason, number]) => `${wordOf('report.exclusions', reason, reason.replaceAll('_', ' '))} ${count(number)}`);
   return [
-    ['Average minute audience', average(summary.average_minute_audience),
-      'The average of all minutes on the air, each by the part of it that was: what television calls AMA.'],
-    ['Time on the air', duration(summary.on_air_seconds), 'The time over which the averages are taken.'],
-    ['Most at once as seen live', count(summary.live_peak_viewers),
-      'Counted while it happened, with viewers who had left and were not yet noticed.'],
-    ['How the peak was found', summary.peak_kind, summary.peak_note
-      ?? 'settled is computed from the beginning and the end of every playback, live was counted at the time.'],
-    ['Leaves', count(summary.leaves), 'How often watching ended for good.'],
-    ['Changes of size or protocol', count(summary.switches), 'How often players changed to another rendition or protocol.'],
-    ['Viewers with a token', count(uniques.users), 'Those of the different viewers who are known by an access token.'],
-    ['Viewers by address', `about ${count(uniques.estimated)}`,
-      'Estimated by address and player; a viewer who returns on another day counts again.'],
-    ['Players that report', typeof coverage === 'number' ? percent(coverage) : 'none by HLS',
-      'Part of the HLS viewers whose players send reports (CMCD): interruptions and the time to start are known of these.'],
-    ['Waited in total', duration(summary.stalled_seconds), 'The time that players waited for video, added up.'],
-    ['Not counted', left.join(', ') || 'nothing', 'Requests and sessions that are no viewers, such as crawlers, by reason.'],
+    [t('report.minuteAudience'), average(summary.average_minute_audience), t('report.minuteAudienceHint')],
+    [t('report.onAir'), duration(summary.on_air_seconds), t('report.onAirHint')],
+    [t('report.livePeak'), count(summary.live_peak_viewers), t('report.livePeakHint')],
+    [t('report.peakKind'), wordOf('report.peakKinds', summary.peak_kind), summary.peak_note ?? t('report.peakKindHint')],
+    [t('report.leaves'), count(summary.leaves), t('report.leavesHint')],
+    [t('report.switches'), count(summary.switches), t('report.switchesHint')],
+    [t('report.users'), count(uniques.users), t('report.usersHint')],
+    [t('report.estimated'), aboutOr(true, count(uniques.estimated)), t('report.estimatedHint')],
+    [t('report.coverage'), typeof coverage === 'number' ? percent(coverage) : t('report.noCoverage'), t('report.coverageHint')],
+    [t('report.stalled'), duration(summary.stalled_seconds), t('report.stalledHint')],
+    [t('report.excluded'), left.join(', ') || t('report.nothing'), t('report.excludedHint')],
   ];
 }

@@ -1,8 +1,8 @@
 // The audience of one episode: figures, viewers over time, how long they stayed, and who they were; to print, too.
 
 import { h, setText, show as setShown } from '../shared/element.js';
-import { average, clock, count, duration, elapsed, percent } from '../shared/format.js';
-import { dateTime } from '../shared/texts.js';
+import { average, clock, count, dateTime, duration, elapsed, percent } from '../shared/format.js';
+import { t } from '../texts/dashboard-texts.js';
 import { APIError } from './api.js';
 import { curvesChart } from './curves-chart.js';
 import { downloads } from './downloads.js';
@@ -26,36 +26,34 @@ const section = (title, ...children) => h('section', { class: 'card' }, h('h2', 
  * @param other The id of an episode to compare it with; null for none.
  */
 export function episodeReport({ base, name, id, other, showTitle }) {
-  const title = h('h2', { class: 'report-title', tabindex: -1 }, 'Audience');
+  const title = h('h2', { class: 'report-title', tabindex: -1 }, t('report.audience'));
   const when = h('p', { class: 'soft' });
   const badge = h('span', { class: 'badge' });
   const trust = h('p', {});
   const problem = h('p', { class: 'notice', role: 'status', hidden: true });
-  const print = h('button', { class: 'button', type: 'button', on: { click: () => globalThis.print() } }, 'Print');
+  const print = h('button', { class: 'button', type: 'button', on: { click: () => globalThis.print() } }, t('report.print'));
   const figures = h('dl', { class: 'sentences' });
   const details = h('dl', { class: 'sentences' });
   let latest = null;
-  const viewers = viewersChart('Viewers by protocol over the time of the episode', () => latest.range);
+  const viewers = viewersChart(t('report.chartLabel'), () => latest.range);
   const legend = h('ul', { class: 'legend' });
   const marks = h('ol', { class: 'marks' });
   const minutes = h('div', {});
-  const stayed = curvesChart('Part of the viewers who still watched, over the time since they came',
+  const stayed = curvesChart(t('report.retentionLabel'),
     { unitOf: (value) => `${Math.round(value)} %`, most: 100 });
   const retention = h('div', {});
   const groups = h('div', { class: 'groups' });
   const files = h('div', {});
   const comparison = other ? episodeComparison({ base, other }) : null;
   const parts = h('div', { class: 'stack', hidden: true },
-    section('Figures', figures),
+    section(t('report.figures'), figures),
     comparison?.element,
-    section('Viewers over time', legend, viewers.element, marks,
-      h('details', { class: 'more' }, h('summary', {}, 'Minute by minute'), minutes)),
-    section('How long viewers stayed', h('p', { class: 'soft' },
-      'Of those who came early enough to have watched that long, the part who still did. A short absence counts as watching.'),
-    stayed.element, retention),
-    section('Who watched', groups),
+    section(t('report.chart'), legend, viewers.element, marks,
+      h('details', { class: 'more' }, h('summary', {}, t('report.minutes')), minutes)),
+    section(t('report.retention'), h('p', { class: 'soft' }, t('report.retentionHint')), stayed.element, retention),
+    section(t('report.groups'), groups),
     h('section', { class: 'card' }, h('details', { class: 'more' },
-      h('summary', {}, 'Details for those who run the gateway'), details)),
+      h('summary', {}, t('report.details')), details)),
     files);
   const element = h('article', { class: 'report stack' },
     h('section', { class: 'card' },
@@ -71,9 +69,10 @@ export function episodeReport({ base, name, id, other, showTitle }) {
     const { episode, moments, summary, range, points } = latest;
     const live = episode.went_live_at ? Date.parse(episode.went_live_at) : null;
     const end = episode.ended_at ? Date.parse(episode.ended_at) : null;
-    setText(title, `${showTitle()}: ${nameOf(episode)}`);
-    setText(when, live === null ? 'It did not go live.'
-      : `Live ${dateTime(live, { year: 'numeric' })}${end ? `, for ${duration((end - live) / 1000)}` : ', and still on'}`);
+    setText(title, t('report.titled', { show: showTitle(), episode: nameOf(episode) }));
+    const time = live === null ? '' : dateTime(live, { year: 'numeric' });
+    setText(when, live === null ? t('report.notLive') : end === null ? t('report.live', { time })
+      : t('report.wasLive', { time, duration: duration((end - live) / 1000) }));
     const [tone, word, sentence] = trustOf(summary, end !== null);
     badge.className = `badge ${tone}`;
     setText(badge, word);
@@ -91,7 +90,7 @@ export function episodeReport({ base, name, id, other, showTitle }) {
     const all = marksOf(episode, moments, summary, range);
     viewers.update(withEdges(points, range, stepOf(range)), all);
     marks.replaceChildren(...all.map(({ at, text }) => h('li', {}, h('time', { class: 'soft' }, clock(at, true)), ` ${text}`)));
-    minutes.replaceChildren(table('Viewers minute by minute', ['Time', 'Viewers on average'],
+    minutes.replaceChildren(table(t('report.minutesLabel'), [t('page.time'), t('report.viewersOnAverage')],
       points.map(({ at, values }) => [clock(at), average(Object.values(values).reduce((sum, value) => sum + value, 0))])));
     drawRetention();
     groups.replaceChildren(...groupings.map(groupTable));
@@ -102,11 +101,11 @@ export function episodeReport({ base, name, id, other, showTitle }) {
     const points = latest.retention;
     setShown(stayed.element, points !== null && points[0]?.joins > 0);
     if (points === null) {
-      retention.replaceChildren(h('p', {}, 'This is not known any more: the gateway has deleted the single playbacks of this episode.'));
+      retention.replaceChildren(h('p', {}, t('report.retentionGone')));
       return;
     }
-    stayed.update([{ label: 'Still watching', points: retentionCurve(points) }]);
-    retention.replaceChildren(table('How long viewers stayed', ['After', 'Still watching', 'Viewers', 'Of'],
+    stayed.update([{ label: t('report.columns.stillWatching'), points: retentionCurve(points) }]);
+    retention.replaceChildren(table(t('report.retention'), ['after', 'stillWatching', 'viewers', 'of'].map((column) => t(`report.columns.${column}`)),
       retentionRows(points).map(({ after_seconds: after, joins, watching, share }) =>
         [elapsed(after), percent(share), count(watching), count(joins)])));
   }
@@ -119,9 +118,11 @@ export function episodeReport({ base, name, id, other, showTitle }) {
         count(slice.joins), average(slice.average_viewers), slice.peak_viewers === null ? '–' : count(slice.peak_viewers),
         duration(slice.watch_time_seconds)];
     });
+    const columns = [t('report.group'), t('report.part'),
+      ...['joins', 'average', 'peak', 'watched'].map((column) => t(`figures.names.${column}`))];
     return h('div', {}, h('h3', {}, label), h('p', { class: 'soft' }, hint),
-      rows.length > 0 ? table(label, ['Group', 'Part of the time watched', 'Joins', 'On average', 'Most at once', 'Watched'], rows)
-        : h('p', { class: 'soft' }, 'Nobody watched.'));
+      rows.length > 0 ? table(label, columns, rows)
+        : h('p', { class: 'soft' }, t('report.nobody')));
   }
 
   async function load() {
@@ -132,7 +133,7 @@ export function episodeReport({ base, name, id, other, showTitle }) {
       setShown(problem, false);
     } catch (error) {
       setShown(problem, true);
-      setText(problem, error instanceof APIError && error.status === 404 ? 'There is no such episode.' : error.message);
+      setText(problem, error instanceof APIError && error.status === 404 ? t('report.missing') : error.message);
       throw error;
     }
     if (latest.episode.room_sid && files.childElementCount === 0) {

@@ -1,35 +1,32 @@
 // The episodes of a show: those to come, and what there is to look back on.
 
 import { h, keyed, labelled, setText, show as setShown } from '../shared/element.js';
-import { count, duration } from '../shared/format.js';
-import { dateTime } from '../shared/texts.js';
+import { count, dateTime, duration } from '../shared/format.js';
+import { t, wordOf } from '../texts/dashboard-texts.js';
 import { ask, askIfThere } from './api.js';
 import { nameOf } from './episode-figures.js';
 import { perform } from './toast.js';
 
-const reasons = {
-  ended: 'ended by an operator', idle: 'ended because no host was connected', missed: 'nobody opened it',
-  lost: 'its room was lost',
-};
+const columns = ['episode', 'live', 'duration', 'joins', 'peak', 'watched', 'end', 'compare'];
 
 /** Panels for a show: `element` with its ended episodes, `planning` with those to come. */
 export function episodesPanel({ base, name, mayCommand }) {
   const path = `#/show/${encodeURIComponent(name)}/audience`;
   const body = h('tbody', {});
-  const none = h('p', { class: 'soft' }, 'No episode has ended yet.');
+  const none = h('p', { class: 'soft' }, t('episodes.empty'));
   const table = h('table', { class: 'table', hidden: true },
-    h('thead', {}, h('tr', {}, ...['Episode', 'Live', 'Duration', 'Joins', 'Most at once', 'Watched', 'End', 'Compare']
-      .map((label) => h('th', { scope: 'col' }, label)))), body);
+    h('thead', {}, h('tr', {}, ...columns
+      .map((column) => h('th', { scope: 'col' }, t(`episodes.columns.${column}`))))), body);
   const advice = h('p', { class: 'soft' });
   const element = h('section', { class: 'card past', 'aria-labelledby': 'past-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'past-title' }, 'Past episodes')), none, advice,
-    h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Past episodes' }, table));
+    h('div', { class: 'card-head' }, h('h2', { id: 'past-title' }, t('episodes.past'))), none, advice,
+    h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': t('episodes.past') }, table));
 
   const upcoming = h('ul', { class: 'shows' });
-  const empty = h('p', { class: 'soft' }, 'No episode is planned.');
+  const empty = h('p', { class: 'soft' }, t('episodes.nonePlanned'));
   const title = h('input', { class: 'field', name: 'title', maxlength: 200, autocomplete: 'off' });
   const time = h('input', { class: 'field', name: 'time', type: 'datetime-local' });
-  const button = h('button', { class: 'button', type: 'submit' }, 'Plan episode');
+  const button = h('button', { class: 'button', type: 'submit' }, t('episodes.plan'));
   const form = h('form', { class: 'plan', on: { submit: (event) => {
     event.preventDefault();
     perform(button, async () => {
@@ -40,10 +37,10 @@ export function episodesPanel({ base, name, mayCommand }) {
       await load();
     });
   } } },
-  labelled('Title', title),
-  labelled('Start', time), button);
+  labelled(t('episodes.name'), title),
+  labelled(t('episodes.start'), time), button);
   const planning = h('section', { class: 'card', 'aria-labelledby': 'planned-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'planned-title' }, 'Planned episodes')), empty, upcoming,
+    h('div', { class: 'card-head' }, h('h2', { id: 'planned-title' }, t('episodes.planned'))), empty, upcoming,
     mayCommand ? form : null);
 
   let choice = { id: null, other: null };
@@ -85,7 +82,7 @@ export function episodesPanel({ base, name, mayCommand }) {
         summary ? count(summary.joins) : '–',
         summary ? count(summary.peak_viewers) : '–',
         summary ? duration(summary.watch_hours * 3600) : '–',
-        reasons[episode.end_reason] ?? '',
+        wordOf('episodes.reasons', episode.end_reason, ''),
       ].forEach((text, index) => setText(cells[index], text));
     };
     row.choose = () => {
@@ -95,8 +92,8 @@ export function episodesPanel({ base, name, mayCommand }) {
       else link.removeAttribute('aria-current');
       setShown(compare, choice.id !== null && !isChosen);
       compare.setAttribute('href', id === choice.other ? `${path}/${choice.id}` : `${path}/${choice.id}/${id}`);
-      setText(compare, id === choice.other ? 'Do not compare' : 'Compare');
-      compare.setAttribute('aria-label', `${compare.textContent}: ${link.textContent}`);
+      setText(compare, t(id === choice.other ? 'episodes.doNotCompare' : 'episodes.compare'));
+      compare.setAttribute('aria-label', t('episodes.compareNamed', { action: compare.textContent, episode: link.textContent }));
     };
     return row;
   }
@@ -104,8 +101,7 @@ export function episodesPanel({ base, name, mayCommand }) {
   function drawChoice() {
     table.classList.toggle('choosing', choice.id !== null);
     setShown(advice, body.childElementCount > 0);
-    setText(advice, choice.id === null ? 'Choose an episode to see its audience.'
-      : 'Choose another episode to see its audience, or compare one with the chosen one.');
+    setText(advice, t(choice.id === null ? 'episodes.choose' : 'episodes.chooseOther'));
     for (const row of body.children) row.choose();
   }
 
@@ -117,11 +113,11 @@ export function episodesPanel({ base, name, mayCommand }) {
         await ask('DELETE', `${base}/episodes/${id}`);
         await load();
       }),
-    } }, 'Cancel');
+    } }, t('episodes.cancel'));
     const row = h('li', { class: 'show-row' }, name, when, h('span', { class: 'spacer' }), mayCommand ? removal : null);
     row.update = (episode) => {
       setText(name, nameOf(episode));
-      setText(when, episode.planned_at ? dateTime(Date.parse(episode.planned_at)) : 'by hand');
+      setText(when, episode.planned_at ? dateTime(Date.parse(episode.planned_at)) : t('episodes.byHand'));
     };
     return row;
   }

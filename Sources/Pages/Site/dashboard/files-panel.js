@@ -2,6 +2,7 @@
 
 import { h, keyed, setText, show as setShown } from '../shared/element.js';
 import { bytes } from '../shared/format.js';
+import { t } from '../texts/dashboard-texts.js';
 import { ask, upload } from './api.js';
 import { poll } from './poll.js';
 import { perform } from './toast.js';
@@ -31,13 +32,11 @@ export function filesPanel({ base, onFiles }) {
       drop.classList.remove('over');
       add([...event.dataTransfer.files]);
     },
-  } }, input, h('strong', {}, 'Choose files, or drop them here'),
-  h('span', { class: 'soft hint' }, 'Images: PNG, JPEG, WebP, GIF, BMP up to 5 MB and 4096 pixels on a side. '
-    + 'Music: MP3, AAC, WAV, Ogg, FLAC up to 20 MB.'));
+  } }, input, h('strong', {}, t('files.choose')), h('span', { class: 'soft hint' }, t('files.hint')));
   const list = h('ul', { class: 'outputs' });
   const underWay = h('ul', { class: 'outputs', 'aria-live': 'polite' });
   const element = h('section', { class: 'card files', 'aria-labelledby': 'files-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'files-title' }, 'Files')), drop, underWay, list);
+    h('div', { class: 'card-head' }, h('h2', { id: 'files-title' }, t('files.title'))), drop, underWay, list);
   const path = (name) => `${base}/assets/${encodeURIComponent(name)}`;
   let files = [];
   let isLoaded = false;
@@ -59,7 +58,7 @@ export function filesPanel({ base, onFiles }) {
     for (const file of chosen) {
       const name = fileName(file.name);
       const problem = problemOf(file);
-      if (!problem && files.some((one) => one.name === name) && !confirm(`Replace the file ${name}?`)) continue;
+      if (!problem && files.some((one) => one.name === name) && !confirm(t('files.replaceQuestion', { name }))) continue;
       const one = { id: crypto.randomUUID(), name, share: 0, problem };
       uploads.push(one);
       // One after the other: a line that is slow is not shared.
@@ -84,11 +83,11 @@ export function filesPanel({ base, onFiles }) {
 
   function uploadRow(one) {
     const state = h('span', { class: 'soft' });
-    const bar = h('progress', { max: 1, 'aria-label': `Upload of ${one.name}` });
+    const bar = h('progress', { max: 1, 'aria-label': t('files.upload', { name: one.name }) });
     const dismiss = h('button', { class: 'button small', type: 'button', hidden: true, on: { click: () => {
       uploads = uploads.filter((other) => other !== one);
       draw();
-    } } }, 'Dismiss');
+    } } }, t('files.dismiss'));
     const row = h('li', { class: 'output' },
       h('div', { class: 'host-head' }, h('span', { class: 'name' }, one.name), h('span', { class: 'spacer' }), dismiss),
       bar, state);
@@ -97,7 +96,7 @@ export function filesPanel({ base, onFiles }) {
       setShown(dismiss, Boolean(one.problem));
       if (one.share > 0) bar.value = one.share;
       state.classList.toggle('problem', Boolean(one.problem));
-      setText(state, one.problem ?? (one.share >= 1 ? 'Being checked…' : one.share > 0 ? 'Uploading…' : 'Waiting…'));
+      setText(state, one.problem ?? t(one.share >= 1 ? 'files.checking' : one.share > 0 ? 'files.uploading' : 'files.waiting'));
     };
     return row;
   }
@@ -105,15 +104,15 @@ export function filesPanel({ base, onFiles }) {
   function fileRow({ name }) {
     const image = h('img', { class: 'thumb', alt: '', loading: 'lazy' });
     const facts = h('p', { class: 'soft' });
-    const open = h('a', { class: 'button small', href: path(name), target: '_blank', rel: 'noopener' }, 'Open');
+    const open = h('a', { class: 'button small', href: path(name), target: '_blank', rel: 'noopener' }, t('files.open'));
     const removal = h('button', { class: 'button small', type: 'button', on: { click: () => {
       const use = uses.get(name);
-      if (!confirm(use ? `${name} is in use: ${use}. Remove it all the same?` : `Remove the file ${name}?`)) return;
+      if (!confirm(t(use ? 'files.removeUsed' : 'files.removeQuestion', { name, use }))) return;
       perform(removal, async () => {
         await ask('DELETE', path(name));
         await load();
       });
-    } } }, 'Remove');
+    } } }, t('common.remove'));
     const row = h('li', { class: 'output file' }, image,
       h('div', { class: 'file-text' }, h('span', { class: 'name' }, name), facts),
       h('div', { class: 'buttons' }, open, removal));
@@ -121,8 +120,8 @@ export function filesPanel({ base, onFiles }) {
       const address = `${path(name)}?${version}`;
       if (kind === 'image' && image.getAttribute('src') !== address) image.src = address;
       setShown(image, kind === 'image');
-      setText(facts, [type.replace(/^image\//, 'image, ').replace(/^audio\//, 'music, '), bytes(size), uses.get(name)]
-        .filter(Boolean).join(' · '));
+      const format = t(kind === 'image' ? 'files.image' : 'files.music', { kind: type.replace(/^.*\//, '') });
+      setText(facts, [format, bytes(size), uses.get(name)].filter(Boolean).join(' · '));
     };
     return row;
   }
@@ -160,7 +159,7 @@ export function fileName(name) {
 /** Why the gateway would refuse a file; null if nothing is known against it. */
 function problemOf({ type, size }) {
   const kind = type.startsWith('image/') ? 'image' : type.startsWith('audio/') ? 'sound' : null;
-  if (kind === null && type !== '') return 'This is neither an image nor music.';
+  if (kind === null && type !== '') return t('files.wrongKind');
   const limit = largest[kind] ?? largest.sound;
-  return size > limit ? `It has ${bytes(size)}; at most ${limit / 1024 / 1024} MB are possible.` : null;
+  return size > limit ? t('files.tooLarge', { size: bytes(size), most: limit / 1024 / 1024 }) : null;
 }

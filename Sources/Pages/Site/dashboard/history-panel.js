@@ -1,6 +1,7 @@
 // The chart of the last three hours.
 
 import { h } from '../shared/element.js';
+import { t } from '../texts/dashboard-texts.js';
 import { History } from './history.js';
 import { poll } from './poll.js';
 import { viewersChart } from './viewers-chart.js';
@@ -10,7 +11,7 @@ export function historyPanel(room) {
   const history = new History(room);
   const chart = viewersChart();
   const element = h('section', { class: 'card history', 'aria-labelledby': 'history-title' },
-    h('h2', { id: 'history-title' }, 'Viewers by protocol, last 3 hours'), chart.element);
+    h('h2', { id: 'history-title' }, t('charts.title')), chart.element);
   const stop = poll(30, async () => {
     await history.load();
     chart.update(history.points);

@@ -1,6 +1,7 @@
 // The hosts on stage: whether each is heard and seen, and why not; its switches, its level, and its gain.
 
 import { h, icon, keyed, labelled, setText, show } from '../shared/element.js';
+import { t, wordOf } from '../texts/dashboard-texts.js';
 import { ask, roomPath } from './api.js';
 import { chooseFile, fixedOption, offerFiles } from './file-choice.js';
 import { hostPicture } from './host-picture.js';
@@ -8,35 +9,23 @@ import { poll } from './poll.js';
 import { copyForEncoder, copyReturnFeed } from './seat-settings.js';
 import { perform } from './toast.js';
 
-const tracks = [
-  { name: 'mic', icon: 'mic', label: 'Microphone', off: 'Mute', on: 'Unmute' },
-  { name: 'camera', icon: 'camera', label: 'Camera', off: 'Hide', on: 'Show' },
-  { name: 'screen', icon: 'screen', label: 'Screen', off: 'Hide', on: 'Show' },
-];
-const states = {
-  connected: ['good', 'connected'], connecting: ['warn', 'connecting'], reconnecting: ['warn', 'reconnecting'],
-  disconnected: ['bad', 'gone'],
-};
+const tracks = ['mic', 'camera', 'screen'];
+const tones = { connected: 'good', connecting: 'warn', reconnecting: 'warn', disconnected: 'bad' };
 const quietest = -60;
 
 /** A panel for a room; `mayCommand` shows the switches. */
 export function hostsPanel(room, { mayCommand }) {
   const list = h('ul', { class: 'hosts' });
-  const empty = h('p', { class: 'soft', hidden: true }, 'There are no hosts on stage.');
+  const empty = h('p', { class: 'soft', hidden: true }, t('hosts.empty'));
   const absent = h('ul', { class: 'hosts' });
   const number = h('span', { class: 'badge' });
   const element = h('section', { class: 'card', 'aria-labelledby': 'hosts-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'hosts-title' }, 'Hosts'), h('span', { class: 'spacer' }), number),
+    h('div', { class: 'card-head' }, h('h2', { id: 'hosts-title' }, t('hosts.title')), h('span', { class: 'spacer' }), number),
     list, empty, absent);
-  let layout = null;
   let seats = null;
   let hosts = [];
   let order = [];
   let images = [];
-  let picture = null;
-  const draw = () => {
-    for (const row of list.children) row.draw(picture, layout);
-  };
   const drawAbsent = () => {
     const away = (seats ?? []).filter(({ identity }) => !hosts.some((host) => host.identity === identity));
     keyed(absent, away, ({ identity }) => identity, () => absentRow(mayCommand), (row, seat) => row.update(seat));
@@ -64,7 +53,7 @@ export function hostsPanel(room, { mayCommand }) {
     ({ identities: order } = await ask('PUT', roomPath(room, '/host_order'), { identities: all }));
     arrangeList(hosts);
   };
-  // Whoever is not in the program is asked for, such as before the show; one after the other.
+  // One after the other.
   const stop = poll(4, async () => {
     for (const row of [...list.children]) {
       if (!document.hidden && !row.closest('[hidden]')) await row.look();
@@ -73,18 +62,6 @@ export function hostsPanel(room, { mayCommand }) {
   return {
     element,
     close: stop,
-    /** Takes a picture of the program, of which each host has its part. */
-    see(next) {
-      picture = next;
-      draw();
-    },
-    /** Takes the layout of the program; null while the program does not show the hosts. */
-    arrange(next) {
-      if (layout === next) return;
-      layout = next;
-      // Another picture comes soon; until then this one has the tiles in other places.
-      if (layout === null) draw();
-    },
     /** Takes the seats of the show, and the files that a host's picture can be. */
     equip({ seats: nextSeats = seats, files }) {
       seats = nextSeats;
@@ -113,9 +90,10 @@ function absentRow(mayCommand) {
   const picture = hostPicture();
   const name = h('span', { class: 'name' });
   let seat = null;
-  const copy = h('button', { class: 'button small', type: 'button', on: { click: () => copyForEncoder(seat) } }, 'Copy for OBS');
+  const copy = h('button', { class: 'button small', type: 'button', on: { click: () => copyForEncoder(seat) } },
+    t('common.copyForEncoder'));
   const row = h('li', { class: 'seat' }, picture.element,
-    h('div', { class: 'host-head' }, name, h('span', { class: 'spacer' }), h('span', { class: 'badge' }, 'not connected')),
+    h('div', { class: 'host-head' }, name, h('span', { class: 'spacer' }), h('span', { class: 'badge' }, t('hosts.absent'))),
     h('div', { class: 'host-body' }, mayCommand ? copy : null));
   row.update = (next) => {
     seat = next;
@@ -130,90 +108,83 @@ function hostRow(room, { sid, identity: own }, mayCommand, move) {
   const name = h('span', { class: 'name' });
   const identity = h('span', { class: 'soft identity' });
   const state = h('span', { class: 'badge' });
-  const crown = h('span', { class: 'badge warn', hidden: true }, 'speaking');
-  const pin = h('span', { class: 'badge', hidden: true }, 'pinned');
+  const crown = h('span', { class: 'badge warn', hidden: true }, t('hosts.speaking'));
+  const pin = h('span', { class: 'badge', hidden: true }, t('hosts.pinned'));
   const meter = h('span', { class: 'level-fill' });
-  const level = h('div', { class: 'level', role: 'meter', 'aria-label': 'Audio level', 'aria-valuemin': quietest,
+  const level = h('div', { class: 'level', role: 'meter', 'aria-label': t('hosts.level'), 'aria-valuemin': quietest,
     'aria-valuemax': 0 }, meter);
   const decibels = h('span', { class: 'soft decibels' });
   const finding = h('ul', { class: 'findings', 'aria-live': 'polite' });
   const sync = h('p', { class: 'soft sync' });
-  const details = h('details', { class: 'more', hidden: true }, h('summary', {}, 'Timing, for engineers'), sync);
+  const details = h('details', { class: 'more', hidden: true }, h('summary', {}, t('hosts.timing')), sync);
   const discarded = h('p', { class: 'soft discarded', hidden: true });
   let host = null;
   const switches = tracks.map((track) => trackSwitch(track, mayCommand, async (isOn, button) => {
-    const path = roomPath(room, `/participants/${encodeURIComponent(sid)}/tracks/${track.name}`);
+    const path = roomPath(room, `/participants/${encodeURIComponent(sid)}/tracks/${track}`);
     await perform(button, () => ask('PATCH', path, { enabled: isOn }));
   }));
   const path = (rest = '') => roomPath(room, `/participants/${encodeURIComponent(sid)}${rest}`);
   const pinning = h('button', { class: 'button small', type: 'button', on: {
     click: () => perform(pinning, () => (host.pin ? ask('DELETE', path('/pin')) : ask('PUT', path('/pin'), {}))),
-  } }, 'Pin');
-  const moves = [['Earlier', -1], ['Later', 1]].map(([text, step]) => {
-    const button = h('button', { class: 'button small', type: 'button', title: `${text} in the order on stage`, on: {
+  } }, t('hosts.pin'));
+  const moves = [['earlier', -1], ['later', 1]].map(([key, step]) => {
+    const button = h('button', { class: 'button small', type: 'button', title: t('hosts.order'), on: {
       click: async () => {
         await perform(button, () => move(own, step));
         // Its card was taken to another place in the document, which loses the focus.
         (button.hidden ? moves.find((one) => !one.hidden) : button)?.focus();
       },
-    } }, text);
+    } }, t(`hosts.${key}`));
     return button;
   });
   const removal = h('button', { class: 'button small', type: 'button', on: {
     click: () => {
-      const question = `Remove ${host.display_name || host.identity} from this show? The encoder is disconnected.`;
+      const question = t('hosts.removeQuestion', { name: host.display_name || host.identity });
       if (confirm(question)) perform(removal, () => ask('DELETE', path()));
     },
-  } }, 'Remove');
+  } }, t('common.remove'));
   const release = h('button', { class: 'button small', type: 'button', hidden: true, on: {
-    click: () => perform(release, () => ask('DELETE', path('/quarantine')), 'The encoder may connect again'),
-  } }, 'Lift the block');
+    click: () => perform(release, () => ask('DELETE', path('/quarantine')), t('hosts.released')),
+  } }, t('hosts.release'));
   let seat = null;
   const copy = h('button', { class: 'button small', type: 'button', hidden: true, on: {
     click: () => copyForEncoder(seat),
-  } }, 'Copy for OBS');
+  } }, t('common.copyForEncoder'));
   const stepDown = h('button', { class: 'button small', type: 'button', hidden: true, on: {
     click: () => perform(stepDown, () => ask('POST', path('/mode'), { mode: 'RECV_ONLY' })),
-  } }, 'Back to the audience');
-  const choice = (key, label) => {
+  } }, t('hosts.stepDown'));
+  const choices = ['priority', 'return_feed'].map((key) => {
     const input = h('input', { type: 'checkbox', on: {
       change: () => perform(input, () => ask('PUT', path('/sound'), { [key]: input.checked })),
     } });
-    return { key, input, element: h('label', { class: 'switch' }, input, label) };
-  };
-  const choices = [choice('priority', 'Others are turned down while this host speaks'),
-    choice('return_feed', 'Return feed: hears the program without their own voice')];
+    return { key, input, element: h('label', { class: 'switch' }, input, t(`hosts.choices.${key}`)) };
+  });
   const copyReturn = h('button', { class: 'button small', type: 'button', hidden: true, on: {
     click: () => perform(copyReturn, () => copyReturnFeed(room, seat)),
-  } }, 'Copy the address of the return feed');
+  } }, t('hosts.copyReturnFeed'));
   const avatar = h('select', { class: 'pick', on: {
     change: () => perform(avatar, () => ask('PATCH', path(), { avatar: avatar.value || null })),
-  } }, fixedOption('', 'The initials'));
-  const more = h('details', { class: 'more' }, h('summary', {}, 'More'),
+  } }, fixedOption('', t('hosts.initials')));
+  const more = h('details', { class: 'more' }, h('summary', {}, t('hosts.more')),
     h('div', { class: 'host-more' }, ...choices.map(({ element }) => element), h('div', {}, copyReturn),
-      labelled('Picture while the camera is off', avatar)));
+      labelled(t('hosts.avatar'), avatar)));
   const gain = h('input', { type: 'range', min: -60, max: 12, step: 1, class: 'gain', on: {
     input: () => setText(gainText, gainWords(Number(gain.value))),
     change: () => perform(gain, () => ask('PUT', path('/sound'), { gain_db: Number(gain.value) })),
   } });
   const gainText = h('span', { class: 'soft decibels' });
   const actions = h('div', { class: 'host-actions' },
-    h('label', { class: 'gain-label' }, h('span', { class: 'soft' }, 'Gain'), gain, gainText), pinning, ...moves, copy, release, stepDown, removal);
+    h('label', { class: 'gain-label' }, h('span', { class: 'soft' }, t('hosts.gain')), gain, gainText), pinning, ...moves, copy, release, stepDown, removal);
   const row = h('li', { class: 'host' }, picture.element,
     h('div', { class: 'host-head' }, name, identity, crown, pin, h('span', { class: 'spacer' }), state),
     h('div', { class: 'host-body' }, finding,
       h('div', { class: 'host-tracks' }, ...switches.map(({ element }) => element), level, decibels),
       mayCommand ? actions : null, discarded, mayCommand ? more : null, details));
-  row.draw = (program, layout) => {
-    const tiles = layout?.tiles.filter(({ participant_sid: of }) => of === sid) ?? [];
-    picture.draw(program, layout, tiles.find(({ source }) => source === 'camera') ?? tiles[0]);
-  };
   row.place = (place, count) => {
     show(moves[0], place > 0);
     show(moves[1], place < count - 1);
   };
   row.look = async () => {
-    if (picture.isTile) return;
     const camera = host?.tracks.find((track) => track.name === 'camera');
     await picture.load(camera?.published && camera.enabled ? path('/snapshot.jpg') : null);
   };
@@ -226,31 +197,33 @@ function hostRow(room, { sid, identity: own }, mayCommand, move) {
   };
   row.diagnose = (found) => {
     // "Backstage" is true of everyone, and stands at the head of the page.
-    const causes = [found?.sound, found?.video].filter((one) => one && !['none', 'backstage'].includes(one.cause));
+    const causes = [found?.sound && worded(found.sound, host, 'mic'), found?.video && worded(found.video, host, videoOf(host))]
+      .filter((one) => one && !['none', 'backstage'].includes(one.cause));
     const apart = causes.filter(({ message }, place) => causes.findIndex((one) => one.message === message) === place);
     keyed(finding, apart, ({ message }) => message, ({ message, advice }) => h('li', {},
       h('strong', {}, message), advice ? h('span', { class: 'soft' }, ` ${advice}.`) : null), () => undefined);
     row.dataset.cause = apart[0]?.cause ?? '';
   };
   row.update = (next) => {
+    const isNew = host === null;
     host = next;
+    if (isNew) row.look();
     setText(name, host.display_name || host.identity);
     picture.update(host.display_name || host.identity);
     setText(identity, host.display_name && host.display_name !== host.identity ? host.identity : '');
-    const [tone, words] = states[host.status] ?? ['', host.status];
-    state.className = `badge ${tone}`;
-    setText(state, words);
+    state.className = `badge ${tones[host.status] ?? ''}`;
+    setText(state, wordOf('hosts.states', host.status));
     show(crown, host.is_dominant_speaker);
     show(pin, Boolean(host.pin));
     row.classList.toggle('speaking', Boolean(host.is_speaking));
-    for (const one of switches) one.update(host.tracks.find((track) => track.name === one.name));
+    for (const one of switches) one.update(host.tracks.find(({ name: own }) => own === one.name));
     const loud = Math.max(quietest, host.audio_level ?? quietest);
     meter.style.width = `${(1 - loud / quietest) * 100}%`;
     level.setAttribute('aria-valuenow', Math.round(loud));
-    setText(decibels, host.audio_level === null || loud <= quietest ? 'silent' : `${Math.round(loud)} dB`);
+    setText(decibels, host.audio_level === null || loud <= quietest ? t('hosts.silent') : `${Math.round(loud)} dB`);
     setText(sync, timing(host));
     show(details, Boolean(host.sync));
-    setText(pinning, host.pin ? 'Unpin' : 'Pin');
+    setText(pinning, t(host.pin ? 'hosts.unpin' : 'hosts.pin'));
     if (document.activeElement !== gain && !gain.disabled) {
       gain.value = host.sound?.gain_db ?? 0;
       setText(gainText, gainWords(Number(gain.value)));
@@ -263,19 +236,20 @@ function hostRow(room, { sid, identity: own }, mayCommand, move) {
     if (document.activeElement !== avatar && !avatar.disabled) chooseFile(avatar, host.avatar);
     const unpublished = host.discarded ?? [];
     show(discarded, unpublished.length > 0);
-    setText(discarded, `Its encoder sends ${unpublished.join(' and ')}, which its client has not published.`);
+    const sent = unpublished.map((track) => wordOf('hosts.tracks', track)).join(t('hosts.and'));
+    setText(discarded, t('hosts.discarded', { tracks: sent }));
   };
   return row;
 }
 
 /** A gain in words: all the way down is off. */
 function gainWords(decibels) {
-  return decibels <= quietest ? 'off' : `${decibels > 0 ? '+' : ''}${decibels} dB`;
+  return decibels <= quietest ? t('hosts.off') : `${decibels > 0 ? '+' : ''}${decibels} dB`;
 }
 
-function trackSwitch({ name, icon: symbol, label, off, on }, mayCommand, change) {
+function trackSwitch(name, mayCommand, change) {
   const word = h('span', {});
-  const element = h('button', { class: 'track', type: 'button' }, icon(symbol), word);
+  const element = h('button', { class: 'track', type: 'button' }, icon(name), word);
   let track = null;
   element.addEventListener('click', () => { if (track) change(!track.enabled, element); });
   return {
@@ -290,8 +264,9 @@ function trackSwitch({ name, icon: symbol, label, off, on }, mayCommand, change)
       element.setAttribute('aria-pressed', String(track?.enabled ?? false));
       element.setAttribute('aria-disabled', String(!mayCommand || track === null));
       const size = track?.width ? `, ${track.width}×${track.height}${track.fps ? ` ${Math.round(track.fps)} fps` : ''}` : '';
-      const words = `${label}: ${state}${size}`;
-      setText(word, mayCommand && track !== null ? (track.enabled ? off : on) : '');
+      const words = `${t(`hosts.tracks.${name}`)}: ${wordOf('hosts.media', state)}${size}`;
+      const [off, on] = name === 'mic' ? ['hosts.mute', 'hosts.unmute'] : ['hosts.hide', 'hosts.show'];
+      setText(word, mayCommand && track !== null ? t(track.enabled ? off : on) : '');
       if (element.title !== words) {
         element.title = words;
         element.setAttribute('aria-label', word.textContent ? `${word.textContent}. ${words}` : words);
@@ -300,15 +275,25 @@ function trackSwitch({ name, icon: symbol, label, off, on }, mayCommand, change)
   };
 }
 
+/** The track whose picture a diagnosis is about: the camera, or what is shared without it. */
+const videoOf = ({ is_camera_on: isOn, tracks: own }) =>
+  (isOn || !own.some(({ name, published }) => name === 'screen' && published) ? 'camera' : 'screen');
+
+/** A finding with the words of the page, or those of the gateway for a cause that the page does not know. */
+function worded({ cause, message, advice, by }, host, track) {
+  const until = host.quarantined_until ? Date.parse(host.quarantined_until) : 0;
+  const seconds = Math.max(1, Math.ceil((until - Date.now()) / 1000));
+  const values = { name: host.display_name || host.identity, device: t(`diagnosis.devices.${track}`), by, seconds };
+  return {
+    cause, message: wordOf('diagnosis.causes', by ? `${cause}_by` : cause, message, values),
+    advice: wordOf('diagnosis.advice', cause, advice, values),
+  };
+}
+
 /** How a host's media keeps time, in words. */
 function timing({ sync }) {
   if (!sync) return '';
-  const parts = [
-    `offset ${Math.round(sync.offset_ms)} ms`, `drift ${sync.drift_ppm.toFixed(0)} ppm`,
-    `buffer ${Math.round(sync.buffer_ms)} ms`,
-  ];
-  for (const [key, word] of [['late', 'late'], ['duplicated', 'repeated'], ['dropped', 'left out']]) {
-    if (sync[key] > 0) parts.push(`${sync[key]} ${word}`);
-  }
-  return parts.join(' · ');
+  const [offset, drift, buffer] = [sync.offset_ms, sync.drift_ppm, sync.buffer_ms].map(Math.round);
+  const counts = ['late', 'duplicated', 'dropped'].filter((key) => sync[key] > 0);
+  return [t('hosts.sync', { offset, drift, buffer }), ...counts.map((key) => t(`hosts.counts.${key}`, { count: sync[key] }))].join(' · ');
 }

@@ -1,22 +1,23 @@
 // Arranges the stage: what it would look like is shown before it is done.
 
 import { h, labelled, setText, show } from '../shared/element.js';
+import { t } from '../texts/dashboard-texts.js';
 import { ask, roomPath } from './api.js';
 import { layoutPreview } from './layout-preview.js';
 import { perform, toast } from './toast.js';
 
-const upToTwelve = Array.from({ length: 12 }, (_, n) => [n + 1, String(n + 1)]);
+const upToTwelve = Array.from({ length: 12 }, (_, n) => n + 1);
 const choices = [
-  { key: 'priority', label: 'First', options: [['SPEAKER', 'Speaker'], ['PIN', 'Pinned']] },
-  { key: 'orientation', label: 'Canvas', options: [['landscape', 'Landscape'], ['portrait', 'Portrait']] },
-  { key: 'scale_mode', label: 'Cameras', options: [['fill', 'Fill tiles'], ['fit', 'Fit tiles']] },
-  { key: 'theme', label: 'Theme', options: [['DEFAULT', 'Default'], ['DARK', 'Dark'], ['LIGHT', 'Light']] },
-  { key: 'grid_size', label: 'Tiles', options: upToTwelve, isNumber: true },
-  { key: 'large_scale_mode', label: 'Large tile', options: [['fit', 'Fit'], ['fill', 'Fill']], of: 'SIDEBAR' },
-  { key: 'strip_size', label: 'In the strip', options: upToTwelve, isNumber: true, of: 'SIDEBAR' },
+  { key: 'priority', values: ['SPEAKER', 'PIN'] },
+  { key: 'orientation', values: ['landscape', 'portrait'] },
+  { key: 'scale_mode', values: ['fill', 'fit'] },
+  { key: 'theme', values: ['DEFAULT', 'DARK', 'LIGHT'] },
+  { key: 'grid_size', values: upToTwelve, isNumber: true },
+  { key: 'large_scale_mode', values: ['fit', 'fill'], of: 'SIDEBAR' },
+  { key: 'strip_size', values: upToTwelve, isNumber: true, of: 'SIDEBAR' },
 ];
-const types = [['GRID', 'Grid'], ['SPOTLIGHT', 'Spotlight'], ['SIDEBAR', 'Sidebar']];
-const switches = [['auto_switch_on_screen_share', 'Screen takes the large place'], ['name', 'Names'], ['mic', 'Microphones']];
+const types = ['GRID', 'SPOTLIGHT', 'SIDEBAR'];
+const switches = ['auto_switch_on_screen_share', 'name', 'mic'];
 const previewAfter = 120;
 
 /** A panel for a room; without `mayCommand` it only shows. */
@@ -27,32 +28,32 @@ export function layoutPanel(room, { mayCommand }) {
   let draft = null;
   let timer = null;
 
-  const typeButtons = types.map(([value, label]) => h('button', {
+  const typeButtons = types.map((value) => h('button', {
     type: 'button', 'aria-pressed': 'false', value, disabled: !mayCommand, on: { click: () => change({ type: value }) },
-  }, label));
-  const picks = choices.map(({ key, label, options, isNumber, of }) => {
+  }, t(`layout.types.${value}`)));
+  const picks = choices.map(({ key, values, isNumber, of }) => {
     const select = h('select', { class: 'pick', disabled: !mayCommand, on: {
       change: () => change({ [key]: isNumber ? Number(select.value) : select.value }),
-    } }, ...options.map(([value, words]) => h('option', { value }, words)));
-    return { key, select, of, element: labelled(label, select) };
+    } }, ...values.map((value) => h('option', { value }, isNumber ? String(value) : t(`layout.choices.${key}.${value}`))));
+    return { key, select, of, element: labelled(t(`layout.choices.${key}.label`), select) };
   });
-  const boxes = switches.map(([key, label]) => {
+  const boxes = switches.map((key) => {
     const input = h('input', { type: 'checkbox', disabled: !mayCommand, on: {
       change: () => change(key in (draft?.overlays ?? {})
         ? { overlays: { ...draft.overlays, [key]: input.checked } } : { [key]: input.checked }),
     } });
-    return { key, input, element: h('label', { class: 'switch' }, input, label) };
+    return { key, input, element: h('label', { class: 'switch' }, input, t(`layout.switches.${key}`)) };
   });
   const apply = h('button', { class: 'button main', type: 'button', on: {
-    click: () => perform(apply, async () => take(await ask('PUT', roomPath(room, '/layout'), body(draft))), 'On air'),
-  } }, 'Take it on air');
-  const discard = h('button', { class: 'button', type: 'button', on: { click: () => take(onAir) } }, 'Back');
+    click: () => perform(apply, async () => take(await ask('PUT', roomPath(room, '/layout'), body(draft))), t('layout.taken')),
+  } }, t('layout.take'));
+  const discard = h('button', { class: 'button', type: 'button', on: { click: () => take(onAir) } }, t('layout.discard'));
   const actions = h('div', { class: 'buttons', hidden: true }, apply, discard);
   const element = h('section', { class: 'card layout', 'aria-labelledby': 'layout-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'layout-title' }, 'Layout'), h('span', { class: 'spacer' }), state),
+    h('div', { class: 'card-head' }, h('h2', { id: 'layout-title' }, t('layout.title')), h('span', { class: 'spacer' }), state),
     h('div', { class: 'layout-body' }, preview.element,
       h('div', { class: 'layout-controls' },
-        h('div', { class: 'segments', role: 'group', 'aria-label': 'Arrangement' }, ...typeButtons),
+        h('div', { class: 'segments', role: 'group', 'aria-label': t('layout.arrangement') }, ...typeButtons),
         h('div', { class: 'choices' }, ...picks.map((one) => one.element)),
         h('div', { class: 'switches' }, ...boxes.map((one) => one.element)), actions)));
 
@@ -84,7 +85,7 @@ export function layoutPanel(room, { mayCommand }) {
   function showDraft() {
     const isChanged = !isSame(draft, onAir);
     state.className = `badge ${isChanged ? 'warn' : 'good'}`;
-    setText(state, isChanged ? 'preview' : 'on air');
+    setText(state, t(isChanged ? 'layout.preview' : 'layout.onAir'));
     show(actions, isChanged);
     for (const button of typeButtons) button.setAttribute('aria-pressed', String(button.value === draft.type));
     for (const { key, select, of, element: field } of picks) {

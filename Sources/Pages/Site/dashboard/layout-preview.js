@@ -1,6 +1,7 @@
 // A layout as the mixer would draw it, in outlines.
 
 import { h } from '../shared/element.js';
+import { t } from '../texts/dashboard-texts.js';
 
 const namespace = 'http://www.w3.org/2000/svg';
 
@@ -21,10 +22,10 @@ export function layoutPreview() {
       image.setAttribute('viewBox', `0 0 ${width} ${height}`);
       image.dataset.theme = theme === 'LIGHT' ? 'light' : 'dark';
       const names = tiles.map(({ label }) => label).join(', ');
-      image.setAttribute('aria-label', tiles.length > 0 ? `${tiles.length} tiles: ${names}` : 'No tiles');
+      image.setAttribute('aria-label', tiles.length > 0 ? t('layout.tiles', { count: tiles.length, names }) : t('layout.noTiles'));
       image.replaceChildren(shape('rect', { class: 'canvas', width, height }), ...tiles.map(drawTile));
       if (tiles.length > 0) return;
-      image.append(shape('text', { class: 'label', x: width / 2, y: height / 2, 'font-size': height / 14 }, 'There are no hosts on stage'));
+      image.append(shape('text', { class: 'label', x: width / 2, y: height / 2, 'font-size': height / 14 }, t('layout.empty')));
     },
   };
 }
@@ -36,7 +37,7 @@ function drawTile({ x, y, width, height, label, source, mic_on: hasMic, in_strip
   const size = Math.max(18, Math.min(height / 5, width / 9, 56));
   const most = Math.max(3, Math.floor(width / (size * 0.62)));
   const words = label.length > most ? `${label.slice(0, most - 1)}…` : label;
-  const kind = source === 'screen' ? 'screen' : hasMic ? '' : 'muted';
+  const kind = source === 'screen' ? t('layout.screen') : hasMic ? '' : t('layout.muted');
   group.append(shape('rect', box),
     shape('text', { class: 'label', x: x + width / 2, y: y + height / 2, 'font-size': size }, words));
   if (kind) {

@@ -1,6 +1,7 @@
 // A snapshot of a room's program, refreshed every few seconds.
 
 import { h } from '../shared/element.js';
+import { t } from '../texts/dashboard-texts.js';
 import { roomPath } from './api.js';
 
 /**
@@ -9,11 +10,10 @@ import { roomPath } from './api.js';
  * One snapshot is fetched at a time, and the previous one stays until the new one has loaded.
  *
  * @param isWanted Whether a snapshot is needed at the moment.
- * @param onPicture Called with the image whenever it shows another snapshot.
  */
-export function livePicture(room, { width, seconds, isWanted = () => true, onPicture = () => undefined }) {
-  const image = h('img', { class: 'picture', alt: `What is on air in ${room}`, decoding: 'async' });
-  const empty = h('span', { class: 'no-picture' }, 'No video');
+export function livePicture(room, { width, seconds, isWanted = () => true }) {
+  const image = h('img', { class: 'picture', alt: t('overview.picture', { room }), decoding: 'async' });
+  const empty = h('span', { class: 'no-picture' }, t('overview.noPicture'));
   const element = h('div', { class: 'screen', 'data-state': 'empty' }, empty, image);
   let isOver = false;
   let timer = null;
@@ -31,7 +31,6 @@ export function livePicture(room, { width, seconds, isWanted = () => true, onPic
           if (present) URL.revokeObjectURL(present);
           present = url;
           element.dataset.state = 'live';
-          onPicture(image);
         } else if (response.status === 404) {
           element.dataset.state = 'empty';
         }

@@ -1,6 +1,8 @@
 // Asks for a login code, or the operator's token.
 
 import { h, setText } from '../shared/element.js';
+import { marked } from '../shared/texts.js';
+import { t } from '../texts/dashboard-texts.js';
 import { APIError, ask } from './api.js';
 
 /** A view that calls `onLogin` with the user. */
@@ -10,7 +12,7 @@ export function loginView(onLogin) {
     spellcheck: 'false', 'aria-describedby': 'problem',
   });
   const problem = h('p', { id: 'problem', class: 'problem', role: 'alert' });
-  const button = h('button', { class: 'button main', type: 'submit' }, 'Log in');
+  const button = h('button', { class: 'button main', type: 'submit' }, t('login.enter'));
 
   const submit = async (event) => {
     event.preventDefault();
@@ -33,18 +35,17 @@ export function loginView(onLogin) {
     h('h1', {}, 'Footlight'),
     // Password managers expect a user name.
     h('input', { type: 'text', name: 'username', value: 'operator', autocomplete: 'username', hidden: true }),
-    h('label', { for: 'token' }, 'Code or token'),
+    h('label', { for: 'token' }, t('login.token')),
     token,
     button,
     problem,
-    h('p', { class: 'soft hint' }, 'On the gateway’s machine, ', h('code', {}, 'footlight login'),
-      ' prints a code. A token is in the file ', h('code', {}, 'operator.token'), ' of its data folder.'));
+    h('p', { class: 'soft hint' }, ...marked(t('login.hint'))));
   return { element: h('div', { class: 'login-page' }, form), focus: () => token.focus(), close: () => undefined };
 }
 
 function reason(error) {
-  if (!(error instanceof APIError)) return 'The gateway does not respond.';
-  if (error.status === 401) return 'This is no code or token for this dashboard, or no longer.';
-  if (error.status === 429) return `Too many tries. Wait ${error.retryAfter ?? 10} seconds.`;
+  if (!(error instanceof APIError)) return t('common.noAnswer');
+  if (error.status === 401) return t('login.refused');
+  if (error.status === 429) return t('login.tooOften', { seconds: error.retryAfter ?? 10 });
   return error.message;
 }

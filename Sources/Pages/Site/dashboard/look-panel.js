@@ -1,13 +1,14 @@
 // The look of a show: logo, background, slates and poster, of its files.
 
 import { h, labelled, setText, show as setShown } from '../shared/element.js';
+import { t } from '../texts/dashboard-texts.js';
 import { ask, roomPath } from './api.js';
 import { byName, chooseFile, fixedOption, offerFiles } from './file-choice.js';
 import { perform } from './toast.js';
 
-const corners = [['top_left', 'Top left'], ['top_right', 'Top right'], ['bottom_left', 'Bottom left'],
-  ['bottom_right', 'Bottom right']];
-const slates = [['starting_soon', 'Starting soon'], ['be_right_back', 'Be right back'], ['ended', 'Ended']];
+const corners = ['top_left', 'top_right', 'bottom_left', 'bottom_right'];
+const slates = ['starting_soon', 'be_right_back', 'ended'];
+const slateName = (key) => t(`look.slates.${key}`);
 
 /** A panel for a show; without `mayCommand` it only shows. */
 export function lookPanel({ base, room, mayCommand }) {
@@ -19,25 +20,25 @@ export function lookPanel({ base, room, mayCommand }) {
     group.push(select);
     return select;
   };
-  const logo = pick('logo', images, 'None');
+  const logo = pick('logo', images, t('look.none'));
   const corner = h('select', { class: 'pick', name: 'corner', disabled },
-    ...corners.map(([value, text]) => h('option', { value }, text)));
+    ...corners.map((value) => h('option', { value }, t(`look.corners.${value}`))));
   const height = h('input', { class: 'field', name: 'height', type: 'number', min: 2, max: 50, required: true, disabled });
-  const background = pick('background', images, 'Colour of the theme', fixedOption('colour', 'A colour'));
+  const background = pick('background', images, t('look.themeColour'), fixedOption('colour', t('look.aColour')));
   const colour = h('input', { class: 'field', name: 'colour', type: 'color', value: '#102030', disabled });
-  const colourField = labelled('Colour', colour);
-  const poster = pick('poster', images, 'None');
-  const parts = slates.map(([key, title]) => {
+  const colourField = labelled(t('look.colour'), colour);
+  const poster = pick('poster', images, t('look.none'));
+  const parts = slates.map((key) => {
     const text = h('input', { class: 'field', name: `${key}-text`, maxlength: 500, autocomplete: 'off', disabled,
-      placeholder: 'The usual words' });
-    const image = pick(`${key}-image`, images, 'The background');
-    const music = pick(`${key}-music`, sounds, 'Silence');
-    return { key, text, image, music, element: h('fieldset', { class: 'look-group' }, h('legend', {}, `Slate: ${title}`),
-      labelled('Text', text), labelled('Image', image), labelled('Music', music)) };
+      placeholder: t('look.usualText') });
+    const image = pick(`${key}-image`, images, t('look.usualImage'));
+    const music = pick(`${key}-music`, sounds, t('look.silence'));
+    return { key, text, image, music, element: h('fieldset', { class: 'look-group' }, h('legend', {}, t('look.slate', { slate: slateName(key) })),
+      labelled(t('look.text'), text), labelled(t('look.image'), image), labelled(t('look.music'), music)) };
   });
   const everywhere = h('input', { type: 'checkbox', checked: true, disabled });
-  const everywhereField = h('label', { class: 'switch', hidden: true }, everywhere, 'In the saved scenes, too');
-  const save = h('button', { class: 'button main', type: 'submit' }, 'Save look');
+  const everywhereField = h('label', { class: 'switch', hidden: true }, everywhere, t('look.inScenes'));
+  const save = h('button', { class: 'button main', type: 'submit' }, t('look.save'));
   const note = h('span', { class: 'soft hint' });
   let isDirty = false;
   let show = null;
@@ -63,17 +64,17 @@ export function lookPanel({ base, room, mayCommand }) {
         await ask('PATCH', base, change);
         isDirty = false;
         tell();
-      }, 'Saved');
+      }, t('common.saved'));
     },
   } },
-  h('fieldset', { class: 'look-group' }, h('legend', {}, 'Logo'), labelled('Image', logo), labelled('Place', corner),
-    labelled('Height, % of the picture', height)),
-  h('fieldset', { class: 'look-group' }, h('legend', {}, 'Background and poster'), labelled('Behind the hosts', background),
-    colourField, labelled('Poster for early viewers', poster)),
+  h('fieldset', { class: 'look-group' }, h('legend', {}, t('look.logo')), labelled(t('look.image'), logo),
+    labelled(t('look.place'), corner), labelled(t('look.height'), height)),
+  h('fieldset', { class: 'look-group' }, h('legend', {}, t('look.backgroundAndPoster')), labelled(t('look.background'), background),
+    colourField, labelled(t('look.poster'), poster)),
   ...parts.map((one) => one.element),
   mayCommand ? h('div', { class: 'buttons' }, save, everywhereField, note) : null);
   const element = h('section', { class: 'card', 'aria-labelledby': 'look-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'look-title' }, 'Look')), form);
+    h('div', { class: 'card-head' }, h('h2', { id: 'look-title' }, t('look.title'))), form);
 
   /** What the form says, in the layout's fields. */
   function chosen() {
@@ -113,8 +114,7 @@ export function lookPanel({ base, room, mayCommand }) {
   function tell() {
     setShown(colourField, background.value === 'colour');
     setShown(everywhereField, show?.scenes?.length > 0);
-    setText(note, `${isDirty ? 'Not saved yet. ' : ''}${onAir ? 'What you save is on air at once, and in every later episode.'
-      : 'What you save holds for every episode.'}`);
+    setText(note, [isDirty ? t('look.unsaved') : '', t(onAir ? 'look.live' : 'look.later')].filter(Boolean).join(' '));
   }
 
   function refill() {
@@ -154,13 +154,14 @@ export function usesOf({ poster, room, scenes = [] }, onAir) {
     const name = reference.slice(byName.length);
     uses.set(name, new Set([...uses.get(name) ?? [], words]));
   };
-  if (poster) note(`${byName}${poster}`, 'poster');
+  if (poster) note(`${byName}${poster}`, t('look.uses.poster'));
   for (const layout of [room.layout, onAir, ...scenes.map((scene) => scene.layout)]) {
-    note(layout?.logo?.image, 'logo');
-    note(layout?.background?.image, 'background');
-    for (const [key, title] of slates) {
-      note(layout?.slates?.[key]?.image, `slate ${title}`);
-      note(layout?.slates?.[key]?.music, `slate ${title}`);
+    note(layout?.logo?.image, t('look.uses.logo'));
+    note(layout?.background?.image, t('look.uses.background'));
+    for (const key of slates) {
+      const slate = t('look.uses.slate', { slate: slateName(key) });
+      note(layout?.slates?.[key]?.image, slate);
+      note(layout?.slates?.[key]?.music, slate);
     }
   }
   return new Map([...uses].map(([name, words]) => [name, [...words].join(', ')]));

@@ -2,13 +2,12 @@
 
 import { h, keyed, setText, show } from '../shared/element.js';
 import { clock } from '../shared/format.js';
+import { t, wordOf } from '../texts/dashboard-texts.js';
 import { APIError, ask, roomPath } from './api.js';
 import { poll } from './poll.js';
 import { perform } from './toast.js';
 
 const mostShown = 100;
-const answers = { ringing: 'is being asked', accepted: 'has accepted', rejected: 'has declined',
-  cancelled: 'is not asked any more', missed: 'has not answered' };
 
 /** A panel for a room; hidden while nobody joined. */
 export function membersPanel(room, { mayCommand }) {
@@ -17,7 +16,7 @@ export function membersPanel(room, { mayCommand }) {
   const rest = h('p', { class: 'soft', hidden: true });
   const raised = h('span', { class: 'badge warn', role: 'status', hidden: true });
   const element = h('section', { class: 'card members', 'aria-labelledby': 'members-title', hidden: true },
-    h('div', { class: 'card-head' }, h('h2', { id: 'members-title' }, 'Audience members'), h('span', { class: 'spacer' }),
+    h('div', { class: 'card-head' }, h('h2', { id: 'members-title' }, t('members.title')), h('span', { class: 'spacer' }),
       raised, number), list, rest);
   /** The last invitation of each identity. */
   const invitations = new Map();
@@ -36,9 +35,9 @@ export function membersPanel(room, { mayCommand }) {
     show(element, participants.length > 0);
     setText(number, `${participants.length}${meta?.next_page_token ? '+' : ''}`);
     show(raised, hands.length > 0);
-    setText(raised, hands.length === 1 ? '1 hand raised' : `${hands.length} hands raised`);
+    setText(raised, t('members.raised', { count: hands.length }));
     show(rest, Boolean(meta?.next_page_token));
-    setText(rest, `The first ${mostShown} are listed.`);
+    setText(rest, t('members.first', { count: mostShown }));
     keyed(list, sorted, ({ sid }) => sid, memberRow, (row, member) => row.update(member, byMember.get(member.sid)));
   }
 
@@ -71,16 +70,16 @@ export function membersPanel(room, { mayCommand }) {
       return made;
     };
     const answer = (kind) => () => ask('POST', roomPath(room, `/hands/${encodeURIComponent(hand.sid)}/${kind}`));
-    const accept = button('Let on stage', answer('accept'), 'The app may bring the guest on stage within two minutes');
-    const reject = button('Not now', answer('reject'));
-    const invite = button('Invite to the stage', async () => {
+    const accept = button(t('members.accept'), answer('accept'), t('members.accepted'));
+    const reject = button(t('members.reject'), answer('reject'));
+    const invite = button(t('members.invite'), async () => {
       invitations.set(identity, await ask('POST', roomPath(room, '/invitations'), { identities: [identity] }));
     });
-    const cancel = button('Cancel', async () => {
+    const cancel = button(t('members.cancel'), async () => {
       invitations.set(identity, await ask('POST', `/v1/invitations/${invitations.get(identity).sid}/cancel`));
     });
-    const removal = button('Remove', async () => {
-      if (!confirm(`Remove ${name.textContent} from this room?`)) return;
+    const removal = button(t('common.remove'), async () => {
+      if (!confirm(t('members.removeQuestion', { name: name.textContent }))) return;
       await ask('DELETE', roomPath(room, `/participants/${encodeURIComponent(sid)}`));
     });
     const row = h('li', { class: 'output' }, h('div', { class: 'host-head' }, name, own, h('span', { class: 'spacer' }), badge),
@@ -92,8 +91,9 @@ export function membersPanel(room, { mayCommand }) {
       setText(name, member.display_name || member.identity);
       setText(own, member.display_name && member.display_name !== member.identity ? member.identity : '');
       show(badge, hand !== null);
-      setText(badge, hand ? `hand raised at ${clock(Date.parse(hand.raised_at))}` : '');
-      setText(told, invitation ? `${name.textContent} ${answers[invitation.state] ?? invitation.state}.` : '');
+      setText(badge, hand ? t('members.raisedAt', { time: clock(Date.parse(hand.raised_at)) }) : '');
+      setText(told, invitation
+        ? wordOf('members.answers', invitation.state, invitation.state, { name: name.textContent }) : '');
       show(told, Boolean(invitation));
       for (const one of [accept, reject]) show(one, hand !== null);
       show(invite, hand === null && !isRinging);

@@ -1,13 +1,11 @@
 // A new show in one form: title, kind, time, hosts.
 
 import { h, icon } from '../shared/element.js';
+import { t } from '../texts/dashboard-texts.js';
 import { ask } from './api.js';
 import { perform } from './toast.js';
 
-const kinds = [
-  ['interview', 'Interview: two hosts side by side'], ['panel', 'Panel: the speaker is large'],
-  ['webinar', 'Webinar: a host beside slides'], ['one_host', 'One host'], ['music', 'Music: natural loudness'],
-];
+const kinds = ['interview', 'panel', 'webinar', 'one_host', 'music'];
 
 /** The view of the form. */
 export function newShowView() {
@@ -16,35 +14,35 @@ export function newShowView() {
     return { field, element: h('label', { class: 'choice' }, h('span', {}, label), field,
       hint ? h('span', { class: 'soft hint' }, hint) : null) };
   };
-  const title = input('title', 'Title', { required: true, maxlength: 200 });
-  const name = input('name', 'Name in addresses', { required: true, pattern: '[A-Za-z0-9_\\-]{1,64}' },
-    'Letters, digits, - and _; it cannot be changed later.');
+  const title = input('title', t('newShow.name'), { required: true, maxlength: 200 });
+  const name = input('name', t('newShow.address'), { required: true, pattern: '[A-Za-z0-9_\\-]{1,64}' },
+    t('newShow.addressHint'));
   let isOwnName = false;
   title.field.addEventListener('input', () => {
     if (!isOwnName) name.field.value = nameOf(title.field.value);
   });
   name.field.addEventListener('input', () => { isOwnName = name.field.value !== ''; });
-  const kind = h('select', { class: 'pick', name: 'kind' }, ...kinds.map(([value, text]) => h('option', { value }, text)));
-  const time = input('time', 'First episode', { type: 'datetime-local' }, 'Leave it empty to begin by hand.');
+  const kind = h('select', { class: 'pick', name: 'kind' }, ...kinds.map((value) => h('option', { value }, t(`newShow.kinds.${value}`))));
+  const time = input('time', t('newShow.time'), { type: 'datetime-local' }, t('newShow.timeHint'));
   const weekly = h('input', { type: 'checkbox', name: 'weekly' });
   const hosts = h('textarea', { class: 'field', name: 'hosts', rows: 4, spellcheck: 'false',
-    placeholder: 'Ann Lee\nBo Diaz' });
+    placeholder: t('newShow.hostsExample') });
   const recording = h('input', { type: 'checkbox', name: 'recording' });
-  const button = h('button', { class: 'button main', type: 'submit' }, 'Create show');
+  const button = h('button', { class: 'button main', type: 'submit' }, t('newShow.create'));
   const form = h('form', { class: 'card new-show', 'aria-labelledby': 'new-title', on: { submit: (event) => {
     event.preventDefault();
     perform(button, create);
   } } },
   h('div', { class: 'room-head' },
-    h('a', { class: 'button plain', href: '#/', 'aria-label': 'All shows' }, icon('back')),
-    h('h1', { id: 'new-title' }, 'New show')),
+    h('a', { class: 'button plain', href: '#/', 'aria-label': t('page.allShows') }, icon('back')),
+    h('h1', { id: 'new-title' }, t('newShow.title'))),
   title.element, name.element,
-  h('label', { class: 'choice' }, h('span', {}, 'Kind'), kind),
+  h('label', { class: 'choice' }, h('span', {}, t('newShow.kind')), kind),
   time.element,
-  h('label', { class: 'switch' }, weekly, 'Every week at this time'),
-  h('label', { class: 'choice' }, h('span', {}, 'Hosts, one in each line'), hosts,
-    h('span', { class: 'soft hint' }, 'Each gets a seat with a stream key that stays the same in every episode.')),
-  h('label', { class: 'switch' }, recording, 'Record what is live'),
+  h('label', { class: 'switch' }, weekly, t('newShow.weekly')),
+  h('label', { class: 'choice' }, h('span', {}, t('newShow.hosts')), hosts,
+    h('span', { class: 'soft hint' }, t('newShow.hostsHint'))),
+  h('label', { class: 'switch' }, recording, t('newShow.record')),
   h('div', { class: 'buttons' }, button));
 
   async function create() {

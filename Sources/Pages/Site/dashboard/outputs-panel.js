@@ -2,13 +2,13 @@
 
 import { h, icon, keyed, labelled, setText, show } from '../shared/element.js';
 import { bytes, clock } from '../shared/format.js';
+import { t, wordOf } from '../texts/dashboard-texts.js';
 import { ask, roomPath } from './api.js';
 import { perform } from './toast.js';
 
 const tones = { connected: 'good', connecting: 'warn', interrupted: 'warn', failed: 'bad', stopped: '' };
-const livestreams = {
-  LIVESTREAM_STARTING: ['warn', 'starting'], LIVESTREAM_STARTED: ['good', 'live'],
-  LIVESTREAM_STOPPING: ['warn', 'stopping'], LIVESTREAM_STOPPED: ['', 'stopped'],
+const livestreamTones = {
+  LIVESTREAM_STARTING: 'warn', LIVESTREAM_STARTED: 'good', LIVESTREAM_STOPPING: 'warn', LIVESTREAM_STOPPED: '',
 };
 
 /** A panel for a room; `mayCommand` shows the buttons. */
@@ -16,10 +16,10 @@ export function outputsPanel(room, { mayCommand }) {
   const list = h('ul', { class: 'outputs' });
   const state = h('span', { class: 'badge' });
   const warnings = h('ul', { class: 'warnings' });
-  const empty = h('p', { class: 'soft', hidden: true }, 'There are no outputs.');
+  const empty = h('p', { class: 'soft', hidden: true }, t('outputs.empty'));
   const form = outputForm(room, () => isRunning);
   const element = h('section', { class: 'card', 'aria-labelledby': 'outputs-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'outputs-title' }, 'Outputs'), h('span', { class: 'spacer' }), state),
+    h('div', { class: 'card-head' }, h('h2', { id: 'outputs-title' }, t('outputs.title')), h('span', { class: 'spacer' }), state),
     list, empty, warnings, mayCommand ? form : null);
   let isRunning = false;
   return {
@@ -27,15 +27,15 @@ export function outputsPanel(room, { mayCommand }) {
     update({ livestream, warnings: latest }) {
       if (!livestream) return;
       isRunning = ['LIVESTREAM_STARTING', 'LIVESTREAM_STARTED'].includes(livestream.state);
-      const [tone, words] = livestreams[livestream.state] ?? ['', livestream.state];
-      state.className = `badge ${tone}`;
-      setText(state, words);
+      state.className = `badge ${livestreamTones[livestream.state] ?? ''}`;
+      setText(state, wordOf('outputs.livestream', livestream.state));
       show(empty, livestream.outputs.length === 0);
       keyed(list, livestream.outputs, ({ name }) => name,
         ({ name }) => outputRow(room, name, mayCommand), (row, output) => row.update(output, isRunning));
       keyed(warnings, latest, ({ ts, message }) => `${ts} ${message}`,
-        ({ ts, message, isError }) => h('li', { class: isError ? 'bad' : '' },
-          h('time', { class: 'soft' }, clock(Date.parse(ts), true)), ' ', message), () => undefined);
+        ({ ts, reason, message, output, seconds_left: seconds, isError }) => h('li', { class: isError ? 'bad' : '' },
+          h('time', { class: 'soft' }, clock(Date.parse(ts), true)), ' ',
+          wordOf('outputs.warnings', reason, message, { output, seconds })), () => undefined);
     },
   };
 }
@@ -48,18 +48,19 @@ function outputRow(room, name, mayCommand) {
   const path = roomPath(room, `/livestream/outputs/${encodeURIComponent(name)}`);
   const retry = h('button', {
     class: 'button small', type: 'button', hidden: true,
-    on: { click: () => perform(retry, () => ask('POST', `${path}/retry`), `${name}: trying again now`) },
-  }, icon('retry'), 'Retry');
+    on: { click: () => perform(retry, () => ask('POST', `${path}/retry`), t('outputs.retrying', { name })) },
+  }, icon('retry'), t('outputs.retry'));
   const row = h('li', { class: 'output' },
     h('div', { class: 'host-head' }, h('span', { class: 'name' }, name), h('span', { class: 'spacer' }), retry, state),
     target, figures, problem);
   row.update = (output, isRunning) => {
     state.className = `badge ${tones[output.state] ?? ''}`;
-    setText(state, output.on_spare ? `${output.state}, spare` : output.state);
-    setText(target, `${output.url} · key ${output.stream_key}`);
-    const parts = [`${bytes(output.bytes_sent)} sent`];
-    if (output.reconnects > 0) parts.push(`${output.reconnects} reconnects`);
-    if (output.dropped_frames > 0) parts.push(`${output.dropped_frames} dropped`);
+    const word = wordOf('outputs.states', output.state);
+    setText(state, output.on_spare ? t('outputs.onSpare', { state: word }) : word);
+    setText(target, t('outputs.target', { url: output.url, key: output.stream_key }));
+    const parts = [t('outputs.sent', { size: bytes(output.bytes_sent) })];
+    if (output.reconnects > 0) parts.push(t('outputs.reconnects', { count: output.reconnects }));
+    if (output.dropped_frames > 0) parts.push(t('outputs.dropped', { count: output.dropped_frames }));
     setText(figures, parts.join(' · '));
     const isWell = output.state === 'connected';
     show(problem, !isWell && Boolean(output.last_error));
@@ -75,7 +76,7 @@ function outputForm(room, isRunning) {
   const name = field('name', { pattern: '[A-Za-z0-9_\\-]{1,64}', autocomplete: 'off' });
   const url = field('url', { type: 'url', placeholder: 'rtmp://', autocomplete: 'off' });
   const key = field('key', { type: 'password', autocomplete: 'new-password' });
-  const button = h('button', { class: 'button main', type: 'submit' }, 'Start streaming');
+  const button = h('button', { class: 'button main', type: 'submit' }, t('outputs.start'));
   const form = h('form', { class: 'output-form', on: {
     submit: (event) => {
       event.preventDefault();
@@ -85,14 +86,14 @@ function outputForm(room, isRunning) {
         else await ask('POST', roomPath(room, '/livestream/start'), { outputs: [output] });
         form.reset();
         details.open = false;
-      }, `${output.name}: connecting`);
+      }, t('outputs.connecting', { name: output.name }));
     },
-  } }, labelled('Name', name), labelled('Address', url), labelled('Stream key', key), button);
+  } }, labelled(t('outputs.name'), name), labelled(t('outputs.address'), url), labelled(t('outputs.key'), key), button);
   const stop = h('button', { class: 'button small', type: 'button', on: {
     click: () => {
-      if (confirm('Stop every output of this room?')) perform(stop, () => ask('POST', roomPath(room, '/livestream/stop')));
+      if (confirm(t('outputs.stopQuestion'))) perform(stop, () => ask('POST', roomPath(room, '/livestream/stop')));
     },
-  } }, 'Stop all outputs');
-  const details = h('details', { class: 'more' }, h('summary', {}, 'Stream to another platform, or stop'), form, stop);
+  } }, t('outputs.stop'));
+  const details = h('details', { class: 'more' }, h('summary', {}, t('outputs.more')), form, stop);
   return details;
 }

@@ -1,32 +1,33 @@
 // What lies over the program: the lower third and the ticker.
 
 import { h, labelled, setText, show } from '../shared/element.js';
+import { t } from '../texts/dashboard-texts.js';
 import { ask, roomPath } from './api.js';
 import { perform } from './toast.js';
 
 /** A panel for a room; without `mayCommand` it only shows. */
 export function overlaysPanel(room, { mayCommand }) {
-  const lowerThird = overlay('Lower third', [
-    { name: 'title', label: 'Name or title', required: true, maxlength: 500 },
-    { name: 'subtitle', label: 'What they do', maxlength: 500 },
+  const lowerThird = overlay(t('overlays.lowerThird'), [
+    { name: 'title', label: t('overlays.heading'), required: true, maxlength: 500 },
+    { name: 'subtitle', label: t('overlays.subtitle'), maxlength: 500 },
   ], ({ title, subtitle }) => ({ lower_third: { title, ...(subtitle ? { subtitle } : {}) } }), { lower_third: null });
-  const ticker = overlay('Ticker', [
-    { name: 'text', label: 'Text', required: true, maxlength: 2000 },
+  const ticker = overlay(t('overlays.ticker'), [
+    { name: 'text', label: t('overlays.text'), required: true, maxlength: 2000 },
   ], ({ text }) => ({ ticker: { text } }), { ticker: null });
   const element = h('section', { class: 'card overlays', 'aria-labelledby': 'overlays-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'overlays-title' }, 'Texts over the picture')),
+    h('div', { class: 'card-head' }, h('h2', { id: 'overlays-title' }, t('overlays.title'))),
     lowerThird.element, ticker.element);
 
   function overlay(title, fields, body, none) {
-    const state = h('span', { class: 'badge live', hidden: true }, 'Shown');
+    const state = h('span', { class: 'badge live', hidden: true }, t('overlays.shown'));
     const inputs = fields.map(({ name, label, ...rest }) => {
       const input = h('input', { class: 'field', name, disabled: !mayCommand, autocomplete: 'off', ...rest });
       return { name, input, element: labelled(label, input) };
     });
-    const put = h('button', { class: 'button main', type: 'submit' }, 'Show');
+    const put = h('button', { class: 'button main', type: 'submit' }, t('overlays.show'));
     const hide = h('button', { class: 'button', type: 'button', hidden: true, on: {
       click: () => perform(hide, () => ask('PUT', roomPath(room, '/layout'), none)),
-    } }, 'Hide');
+    } }, t('overlays.hide'));
     const form = h('form', { class: 'overlay', on: { submit: (event) => {
       event.preventDefault();
       const values = Object.fromEntries(inputs.map(({ name, input }) => [name, input.value.trim()]));
@@ -41,7 +42,7 @@ export function overlaysPanel(room, { mayCommand }) {
       update(value) {
         show(state, Boolean(value));
         show(hide, Boolean(value));
-        setText(put, value ? 'Change' : 'Show');
+        setText(put, t(value ? 'overlays.change' : 'overlays.show'));
         // What is being written stays, unless somebody else has shown another text.
         const text = JSON.stringify(value ?? null);
         if (value && text !== last) {

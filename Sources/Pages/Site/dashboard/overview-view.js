@@ -2,6 +2,7 @@
 
 import { h, keyed, setText, show } from '../shared/element.js';
 import { clock, count, short } from '../shared/format.js';
+import { t, wordOf } from '../texts/dashboard-texts.js';
 import { ask } from './api.js';
 import { downloads } from './downloads.js';
 import { showTrust } from './figures-panel.js';
@@ -22,13 +23,13 @@ export function overviewView({ mayCommand, onHealth }) {
   const bar = protocolBar();
   const grid = h('ul', { class: 'rooms' });
   const empty = h('p', { class: 'empty soft', hidden: true },
-    'No room is open. Open an episode of a show, and its room appears here.');
+    t('overview.empty'));
   const summary = h('section', { class: 'card total', 'aria-labelledby': 'total-title' },
-    h('div', {}, h('div', { class: 'card-head' }, h('h2', { id: 'total-title' }, 'Watching now'), badge), total, peak),
+    h('div', {}, h('div', { class: 'card-head' }, h('h2', { id: 'total-title' }, t('overview.watchingNow')), badge), total, peak),
     bar.element);
   const history = historyPanel(null);
   const shows = showsPanel({ mayCommand });
-  const element = h('div', { class: 'overview' }, h('h1', { class: 'unseen' }, 'Shows and rooms'), shows.element, summary,
+  const element = h('div', { class: 'overview' }, h('h1', { class: 'unseen' }, t('overview.title')), shows.element, summary,
     grid, empty, history.element, downloads(null));
 
   let rooms = [];
@@ -42,7 +43,7 @@ export function overviewView({ mayCommand, onHealth }) {
   const take = (answer) => {
     figures = new Map(answer.rooms.map((room) => [room.room, room]));
     setText(total, count(answer.total.concurrent_viewers));
-    setText(peak, `in ${answer.rooms.length === 1 ? '1 room' : `${answer.rooms.length} rooms`}${peakOf(answer.total)}`);
+    setText(peak, [t('overview.rooms', { count: answer.rooms.length }), peakOf(answer.total)].filter(Boolean).join(' · '));
     bar.update(answer.total.by.protocol);
     history.update(answer.total);
     showTrust(badge, answer.total, null);
@@ -80,7 +81,7 @@ export function overviewView({ mayCommand, onHealth }) {
 
 /** The most over all rooms at one time, and when that was. */
 function peakOf({ peak_concurrent_viewers: most, peak_at: at }) {
-  return at ? ` · peak ${count(most)} at ${clock(Date.parse(at))}` : '';
+  return at ? t('overview.peakAt', { number: count(most), time: clock(Date.parse(at)) }) : '';
 }
 
 const isLive = (room) => room.egress.hls.state === 'HLS_PLAYABLE';
@@ -98,28 +99,31 @@ function roomCard({ unique_name: name }) {
     h('a', { class: 'card room', href: `#/room/${encodeURIComponent(name)}` }, picture.element,
       h('div', { class: 'room-text' },
         h('div', { class: 'host-head' }, h('span', { class: 'name' }, name), h('span', { class: 'spacer' }), load, air),
-        h('div', { class: 'host-head' }, viewers, h('span', { class: 'soft' }, 'watching'), h('span', { class: 'spacer' }),
+        h('div', { class: 'host-head' }, viewers, h('span', { class: 'soft' }, t('overview.watching')), h('span', { class: 'spacer' }),
           hosts, outputs),
         bar.element, story)));
   card.picture = picture;
   card.update = (room, figures) => {
     const isOnAir = isLive(room) && !room.backstage;
     air.className = `badge ${isOnAir ? 'live' : room.backstage ? 'warn' : ''}`;
-    setText(air, isOnAir ? 'On air' : room.backstage ? 'Backstage' : 'Off air');
-    setText(hosts, room.counts.hosts === 1 ? '1 host' : `${room.counts.hosts} hosts`);
+    setText(air, t(isOnAir ? 'common.onAir' : room.backstage ? 'common.backstage' : 'common.offAir'));
+    setText(hosts, t('overview.hosts', { count: room.counts.hosts }));
     show(load, (room.degradation?.level ?? 0) > 0);
-    setText(load, `load ${room.degradation?.level ?? 0}`);
+    setText(load, t('overview.load', { level: room.degradation?.level ?? 0 }));
     if (figures) {
       setText(viewers, short(figures.concurrent_viewers));
       bar.update(figures.by.protocol);
-      setText(story, `peak ${short(figures.peak_concurrent_viewers)} · ${short(figures.joins)} ${figures.joins === 1 ? 'join' : 'joins'}`
-        + `${figures.recovering ? ' · recovering' : ''}`);
+      setText(story, [
+        t('overview.peak', { number: short(figures.peak_concurrent_viewers) }),
+        t('overview.joins', { count: figures.joins, number: short(figures.joins) }),
+        figures.recovering ? t('figures.trust.recovering') : '',
+      ].filter(Boolean).join(' · '));
     }
     keyed(outputs, room.egress.livestream.outputs, (output) => output.name,
       () => h('span', { class: 'lamp', role: 'img' }),
       (lamp, output) => {
         lamp.className = `lamp ${tones[output.state] ?? ''}`;
-        lamp.title = `${output.name}: ${output.state}`;
+        lamp.title = `${output.name}: ${wordOf('outputs.states', output.state)}`;
         lamp.setAttribute('aria-label', lamp.title);
       });
   };

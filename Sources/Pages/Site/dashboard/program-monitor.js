@@ -1,32 +1,33 @@
 // The program for its director: snapshots, or the program itself with its sound.
 
 import { h, icon, setIcon, setText, show } from '../shared/element.js';
+import { t } from '../texts/dashboard-texts.js';
 import { Program } from '../watch/program.js';
 import { ask } from './api.js';
 import { livePicture } from './live-picture.js';
 import { perform } from './toast.js';
 
-const words = {
-  waiting: 'Waiting for the program…', starting: 'Connecting…', playing: '', paused: 'Paused',
-  stalled: 'Waiting for the network…', failed: 'The connection was lost. Trying again…',
-  full: 'The gateway has no capacity for another player.', unplayable: 'This browser cannot play the program.',
-  denied: 'This room does not admit you.',
-};
 /** Seconds for which the token of a player is valid: longer than a show. */
 const lifetime = 43_200;
+/** The tokens of this page's players by room, each with the moment until which a new player takes it. */
+const tokens = new Map();
 
-/**
- * Shows the program of a room.
- *
- * @param onPicture Called with an image or a video whenever that shows something else.
- */
-export function programMonitor(room, { mayCommand, onPicture = () => undefined }) {
+async function tokenOf(room) {
+  const kept = tokens.get(room);
+  if (kept?.until > Date.now()) return kept.token;
+  const { token } = await ask('POST', '/v1/tokens', { identity: 'dashboard', role: 'monitor', room, expires_in: lifetime });
+  tokens.set(room, { token, until: Date.now() + lifetime * 500 });
+  return token;
+}
+
+/** Shows the program of a room. */
+export function programMonitor(room, { mayCommand }) {
   let program = null;
   let isAvailable = false;
   let isOver = false;
   const isSeen = () => ['playing', 'paused', 'stalled'].includes(program?.state);
-  const picture = livePicture(room, { width: 1280, seconds: 2, isWanted: () => !isSeen(), onPicture });
-  const word = h('span', {}, 'Listen');
+  const picture = livePicture(room, { width: 1280, seconds: 2, isWanted: () => !isSeen() });
+  const word = h('span', {}, t('monitor.listen'));
   const button = h('button', { class: 'button', type: 'button', disabled: true, 'aria-describedby': 'listen-hint', on: {
     click: () => (program ? stop() : perform(button, listen).then(tell)),
   } }, icon('sound'), word);
@@ -37,18 +38,19 @@ export function programMonitor(room, { mayCommand, onPicture = () => undefined }
 
   async function listen() {
     // By a token of its own the player is no viewer.
-    const answer = mayCommand
-      ? await ask('POST', '/v1/tokens', { identity: 'dashboard', role: 'monitor', room, expires_in: lifetime }) : null;
+    const token = mayCommand ? await tokenOf(room) : null;
     if (isOver || program) return;
-    const video = h('video', { class: 'program', controls: true, autoplay: true, playsinline: true, 'aria-label': 'Program' });
+    const video = h('video', { class: 'program', controls: true, autoplay: true, playsinline: true, 'aria-label': t('monitor.video') });
     picture.element.append(video);
-    program = new Program(video, `/live/${encodeURIComponent(room)}/index.m3u8`, null, answer?.token ?? null);
+    program = new Program(video, `/live/${encodeURIComponent(room)}/index.m3u8`, null, token);
     program.addEventListener('state', tell);
     tell();
   }
 
   function stop() {
     if (!program) return;
+    // One that was revoked is of no use to the next player.
+    if (program.state === 'denied') tokens.delete(room);
     program.close();
     program.video.remove();
     program = null;
@@ -57,18 +59,14 @@ export function programMonitor(room, { mayCommand, onPicture = () => undefined }
 
   function tell() {
     program?.video.classList.toggle('seen', isSeen());
-    setText(word, program ? 'Stop listening' : 'Listen');
+    setText(word, t(program ? 'monitor.stop' : 'monitor.listen'));
     setIcon(button, program ? 'muted' : 'sound');
-    setText(state, program ? words[program.state] : '');
+    setText(state, program ? t(`monitor.states.${program.state}`) : '');
     button.disabled = !isAvailable && !program;
     show(hint, !program || !mayCommand);
-    setText(hint, !isAvailable ? 'There is nothing to hear before you go live.'
-      : mayCommand ? 'You do not count as a viewer.' : 'You count as one viewer while you listen.');
+    setText(hint, t(!isAvailable ? 'monitor.nothing' : mayCommand ? 'monitor.notCounted' : 'monitor.counted'));
   }
 
-  const frames = setInterval(() => {
-    if (program?.state === 'playing' && !document.hidden) onPicture(program.video);
-  }, 1000);
   tell();
   return {
     element,
@@ -80,7 +78,6 @@ export function programMonitor(room, { mayCommand, onPicture = () => undefined }
     },
     close() {
       isOver = true;
-      clearInterval(frames);
       stop();
       picture.close();
     },

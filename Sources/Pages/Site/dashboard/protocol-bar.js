@@ -2,6 +2,7 @@
 
 import { h, keyed, setText } from '../shared/element.js';
 import { count } from '../shared/format.js';
+import { t } from '../texts/dashboard-texts.js';
 import { among, colorOf } from './protocols.js';
 
 /** A bar, with a legend unless it is a `small` one. */
@@ -20,7 +21,7 @@ export function protocolBar({ small = false } = {}) {
         (part, { key, name, viewers }) => {
           part.style.flexGrow = viewers;
           part.style.background = colorOf(key);
-          part.title = `${name}: ${count(viewers)} of ${count(total)}`;
+          part.title = t('charts.part', { name, viewers: count(viewers), total: count(total) });
         });
       if (small) return;
       keyed(legend, present, ({ key }) => key,

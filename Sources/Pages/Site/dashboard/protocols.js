@@ -1,12 +1,14 @@
 // The ways to watch, in the order in which charts stack them.
 
+import { t } from '../texts/dashboard-texts.js';
+
 export const protocols = [
   { key: 'llhls', name: 'LL-HLS' },
   { key: 'hls', name: 'HLS' },
   { key: 'rtmp', name: 'RTMP' },
   { key: 'flv', name: 'HTTP-FLV' },
   { key: 'whep', name: 'WHEP' },
-  { key: 'sdk', name: 'App' },
+  { key: 'sdk', name: t('charts.app') },
 ];
 
 /** The colour of a protocol in the present theme. */

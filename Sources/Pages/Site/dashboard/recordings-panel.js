@@ -1,22 +1,21 @@
 // The recordings of a show's episodes: play, download, delete.
 
 import { h, keyed, setText, show as setShown } from '../shared/element.js';
-import { bytes, duration } from '../shared/format.js';
-import { dateTime } from '../shared/texts.js';
+import { bytes, dateTime, duration } from '../shared/format.js';
+import { t, wordOf } from '../texts/dashboard-texts.js';
 import { ask } from './api.js';
 import { poll } from './poll.js';
 import { perform } from './toast.js';
 
-const states = { recording: ['live', 'recording'], completed: ['good', 'complete'], interrupted: ['warn', 'interrupted'],
-  failed: ['bad', 'failed'] };
+const tones = { recording: 'live', completed: 'good', interrupted: 'warn', failed: 'bad' };
 
 /** A panel for a show. */
 export function recordingsPanel({ mayCommand }) {
   const list = h('ul', { class: 'outputs' });
-  const empty = h('p', { class: 'soft' }, 'Nothing has been recorded yet.');
+  const empty = h('p', { class: 'soft' }, t('recordings.empty'));
   const player = h('video', { class: 'player', controls: true, hidden: true, preload: 'metadata' });
   const element = h('section', { class: 'card', 'aria-labelledby': 'recordings-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'recordings-title' }, 'Recordings')), player, empty, list);
+    h('div', { class: 'card-head' }, h('h2', { id: 'recordings-title' }, t('recordings.title'))), player, empty, list);
   let name = null;
 
   async function load() {
@@ -42,24 +41,23 @@ export function recordingsPanel({ mayCommand }) {
       player.src = `${path}/media.mp4`;
       player.play().catch(() => undefined);
       player.scrollIntoView({ block: 'center' });
-    } } }, 'Play');
-    const file = h('a', { class: 'button small', href: `${path}/media.mp4`, download: `${name}-${sid}.mp4` }, 'Download');
+    } } }, t('recordings.play'));
+    const file = h('a', { class: 'button small', href: `${path}/media.mp4`, download: `${name}-${sid}.mp4` }, t('recordings.download'));
     const removal = h('button', { class: 'button small', type: 'button', on: { click: () => {
-      if (confirm('Delete this recording? It cannot be brought back.')) {
+      if (confirm(t('recordings.deleteQuestion'))) {
         perform(removal, async () => {
           await ask('DELETE', path);
           await load();
         });
       }
-    } } }, 'Delete');
+    } } }, t('recordings.delete'));
     const row = h('li', { class: 'output' },
       h('div', { class: 'host-head' }, when, h('span', { class: 'spacer' }), state),
       facts, h('div', { class: 'buttons' }, play, file, mayCommand ? removal : null));
     row.update = (one) => {
-      setText(when, dateTime(Date.parse(one.started_at)));
-      const [tone, words] = states[one.state] ?? ['', one.state];
-      state.className = `badge ${tone}`;
-      setText(state, words);
+      setText(when, dateTime(Date.parse(one.started_at), { weekday: 'short' }));
+      state.className = `badge ${tones[one.state] ?? ''}`;
+      setText(state, wordOf('recordings.states', one.state));
       setText(facts, [duration(one.duration), bytes(one.bytes), one.width ? `${one.width}×${one.height}` : '']
         .filter(Boolean).join(' · '));
       removal.disabled = one.state === 'recording';

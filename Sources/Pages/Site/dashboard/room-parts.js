@@ -25,7 +25,7 @@ export function roomParts(name, { mayCommand, onHealth, onState, onMissing, onDi
   const figures = figuresPanel(name);
   const history = historyPanel(name);
   const hosts = hostsPanel(name, { mayCommand });
-  const picture = programMonitor(name, { mayCommand, onPicture: hosts.see });
+  const picture = programMonitor(name, { mayCommand });
   const members = membersPanel(name, { mayCommand });
   const outputs = outputsPanel(name, { mayCommand });
   const layout = layoutPanel(name, { mayCommand });
@@ -44,8 +44,6 @@ export function roomParts(name, { mayCommand, onHealth, onState, onMissing, onDi
       }
       picture.update(state);
       hosts.update(state.participants, room?.host_order);
-      // Backstage the program is a slate.
-      hosts.arrange(room && !room.backstage && !state.isEnded ? state.layout : null);
       outputs.update(state);
       layout.update(state.layout);
       overlays.update(state.layout);

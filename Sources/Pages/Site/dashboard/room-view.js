@@ -2,6 +2,7 @@
 
 import { h, icon, setText, show } from '../shared/element.js';
 import { duration } from '../shared/format.js';
+import { t, wordOf } from '../texts/dashboard-texts.js';
 import { roomParts } from './room-parts.js';
 
 /** A view of a room by its name. */
@@ -19,39 +20,40 @@ export function roomView(name, { mayCommand, onHealth }) {
   };
   const parts = roomParts(name, {
     mayCommand, onHealth,
-    onMissing: () => notice('There is no such room.'),
+    onMissing: () => notice(t('room.missing')),
     onState: (state) => {
       const { room, hls } = state;
       if (room) {
         const isLive = hls?.state === 'HLS_PLAYABLE' && !room.backstage;
         air.className = `badge ${isLive ? 'live' : ''}`;
-        setText(air, state.isEnded ? 'Ended' : isLive ? 'On air' : room.backstage ? 'Backstage' : 'Off air');
+        setText(air, t(state.isEnded ? 'common.ended' : isLive ? 'common.onAir'
+          : room.backstage ? 'common.backstage' : 'common.offAir'));
         beganAt = isLive && hls.started_at ? Date.parse(hls.started_at) : null;
         const level = room.degradation?.level ?? 0;
         show(load, level > 0);
-        setText(load, `load level ${level}`);
+        setText(load, t('room.load', { level }));
         load.title = room.degradation?.reason ?? '';
       }
-      if (state.isEnded) notice('This room has ended.');
+      if (state.isEnded) notice(t('room.ended'));
     },
     onDiagnosis: ({ program }) => {
       show(advice, program.advice !== '');
-      setText(advice, `${program.message}. ${program.advice}.`);
+      setText(advice, `${wordOf('load', program.level, program.message)}. ${program.advice}.`);
     },
   });
   const element = h('div', { class: 'room-page' },
     h('div', { class: 'room-head' },
-      h('a', { class: 'button plain', href: '#/', 'aria-label': 'All shows' }, icon('back')),
+      h('a', { class: 'button plain', href: '#/', 'aria-label': t('page.allShows') }, icon('back')),
       h('h1', {}, name), air, load, since, h('span', { class: 'spacer' }),
-      h('a', { class: 'button', href: watchPath, target: '_blank', rel: 'noopener' }, icon('open'), 'Watch page')),
+      h('a', { class: 'button', href: watchPath, target: '_blank', rel: 'noopener' }, icon('open'), t('page.watchPage'))),
     gone, advice,
     h('div', { class: 'columns' },
       h('div', { class: 'column wide' },
-        h('section', { class: 'card bare', 'aria-label': 'On air' }, parts.picture.element), parts.history.element,
+        h('section', { class: 'card bare', 'aria-label': t('show.program') }, parts.picture.element), parts.history.element,
         parts.layout.element, parts.overlays.element),
       h('div', { class: 'column' }, parts.figures.element, parts.hosts.element, parts.members.element, parts.outputs.element, parts.downloads)));
   const clock = setInterval(() => {
-    setText(since, beganAt === null ? '' : `for ${duration((Date.now() - beganAt) / 1000)}`);
+    setText(since, beganAt === null ? '' : t('common.since', { time: duration((Date.now() - beganAt) / 1000) }));
   }, 1000);
   return {
     element,

@@ -1,6 +1,8 @@
 // The scenes of a show: what is on air, what comes next, and the list to direct by.
 
 import { h, keyed, labelled, setText, show as setShown } from '../shared/element.js';
+import { marked } from '../shared/texts.js';
+import { t } from '../texts/dashboard-texts.js';
 import { ask, roomPath } from './api.js';
 import { layoutPreview } from './layout-preview.js';
 import { areKeysOn, sceneKeys, turnKeys } from './scene-keys.js';
@@ -22,31 +24,28 @@ export function scenesPanel({ base, room, mayCommand }) {
 
   const preview = layoutPreview();
   const title = h('span', { class: 'name' });
-  const back = h('button', { class: 'button', type: 'button', on: { click: () => step(-1) } }, 'Back');
-  const forward = h('button', { class: 'button main', type: 'button', on: { click: () => step(1) } }, 'Next');
+  const back = h('button', { class: 'button', type: 'button', on: { click: () => step(-1) } }, t('scenes.back'));
+  const forward = h('button', { class: 'button main', type: 'button', on: { click: () => step(1) } }, t('scenes.forward'));
   const next = h('section', { class: 'card next-scene', 'aria-labelledby': 'next-title', hidden: true }, preview.element,
-    h('div', { class: 'next-text' }, h('h2', { id: 'next-title' }, 'Next scene'), title,
+    h('div', { class: 'next-text' }, h('h2', { id: 'next-title' }, t('scenes.next')), title,
       mayCommand ? h('div', { class: 'buttons' }, back, forward) : null));
 
   const list = h('ol', { class: 'scenes' });
-  const empty = h('p', { class: 'soft' }, 'A scene is a layout with its texts and images under a name. Arrange what is on air, '
-    + 'save it here, and take it again with one button.');
+  const empty = h('p', { class: 'soft' }, t('scenes.empty'));
   const name = h('input', { class: 'field', name: 'scene', required: true, maxlength: 64, autocomplete: 'off' });
-  const save = h('button', { class: 'button', type: 'submit' }, 'Save what is on air as a scene');
+  const save = h('button', { class: 'button', type: 'submit' }, t('scenes.save'));
   const form = h('form', { class: 'scene-form', on: { submit: (event) => {
     event.preventDefault();
     perform(save, async () => {
       await store(name.value.trim(), (all, scene) => withScene(all, scene));
       form.reset();
-    }, 'Saved');
-  } } }, labelled('Name of the scene', name), save);
+    }, t('common.saved'));
+  } } }, labelled(t('scenes.name'), name), save);
   const switches = h('input', { type: 'checkbox', checked: areKeysOn(), on: { change: () => turnKeys(switches.checked) } });
-  const keyLine = h('div', { class: 'scene-keys', hidden: true }, h('label', { class: 'switch' }, switches, 'Keys'),
-    h('span', { class: 'soft' }, h('kbd', {}, '1'), '–', h('kbd', {}, '9'), ' take a scene, ', h('kbd', {}, 'space'),
-      ' the next one, ', h('kbd', {}, '←'), ' or ', h('kbd', {}, 'backspace'),
-      ' the one before, while no field or button has the focus.'));
+  const keyLine = h('div', { class: 'scene-keys', hidden: true }, h('label', { class: 'switch' }, switches, t('scenes.keys')),
+    h('span', { class: 'soft' }, ...marked(t('scenes.keysHint'))));
   const element = h('section', { class: 'card', 'aria-labelledby': 'scenes-title', hidden: true },
-    h('div', { class: 'card-head' }, h('h2', { id: 'scenes-title' }, 'Scenes')), empty, list,
+    h('div', { class: 'card-head' }, h('h2', { id: 'scenes-title' }, t('scenes.title'))), empty, list,
     mayCommand ? keyLine : null, mayCommand ? form : null);
 
   async function take(scene, button) {
@@ -87,7 +86,7 @@ export function scenesPanel({ base, room, mayCommand }) {
 
   /** Changes the list by a scene that is what is on air. */
   async function store(scene, edit) {
-    if (!scene) throw new Error('A scene needs a name.');
+    if (!scene) throw new Error(t('scenes.needsName'));
     const present = settingsOf(await ask('GET', roomPath(room, '/layout')));
     taken = scene;
     await change((all) => edit(all, { name: scene, layout: present }));
@@ -102,25 +101,26 @@ export function scenesPanel({ base, room, mayCommand }) {
       } }, label);
       return made;
     };
-    const taking = h('button', { class: 'button small', type: 'button', 'aria-label': `Take ${scene}`, on: {
+    const taking = h('button', { class: 'button small', type: 'button', 'aria-label': t('scenes.takeNamed', { scene }), on: {
       click: () => take(scene, taking),
-    } }, 'Take');
-    const up = button('Move up', () => change((all) => moved(all, scene, -1)));
-    const down = button('Move down', () => change((all) => moved(all, scene, 1)));
-    const tools = h('details', { class: 'scene-tools' }, h('summary', { 'aria-label': `Change ${scene}` }, 'Change'),
-      h('div', { class: 'buttons' }, button('Rename', async () => {
-        const other = prompt('Name of the scene:', scene)?.trim();
+    } }, t('scenes.take'));
+    const up = button(t('scenes.up'), () => change((all) => moved(all, scene, -1)));
+    const down = button(t('scenes.down'), () => change((all) => moved(all, scene, 1)));
+    const tools = h('details', { class: 'scene-tools' }, h('summary', { 'aria-label': t('scenes.changeNamed', { scene }) },
+      t('scenes.change')),
+      h('div', { class: 'buttons' }, button(t('scenes.rename'), async () => {
+        const other = prompt(t('scenes.renameQuestion'), scene)?.trim();
         if (!other || other === scene) return;
-        if (scenes.some((one) => one.name === other)) throw new Error(`There is a scene ${other} already.`);
+        if (scenes.some((one) => one.name === other)) throw new Error(t('scenes.exists', { scene: other }));
         await change((all) => all.map((one) => (one.name === scene ? { ...one, name: other } : one)));
         if (taken === scene) taken = other;
         draw();
-      }), up, down, button('Replace by what is on air', async () => {
-        if (!confirm(`Replace the scene ${scene} by what is on air?`)) return;
+      }), up, down, button(t('scenes.replace'), async () => {
+        if (!confirm(t('scenes.replaceQuestion', { scene }))) return;
         await store(scene, (all, one) => withScene(all, one));
-        toast(`${scene} is what is on air now`);
-      }), button('Remove', async () => {
-        if (confirm(`Remove the scene ${scene}?`)) await change((all) => all.filter((one) => one.name !== scene));
+        toast(t('scenes.replaced', { scene }));
+      }), button(t('common.remove'), async () => {
+        if (confirm(t('scenes.removeQuestion', { scene }))) await change((all) => all.filter((one) => one.name !== scene));
       })));
     const row = h('li', { class: 'scene' },
       h('div', { class: 'host-head' }, key, h('span', { class: 'name' }, scene), badge, h('span', { class: 'spacer' }),
@@ -132,7 +132,7 @@ export function scenesPanel({ base, room, mayCommand }) {
       setText(key, String(place + 1));
       setShown(badge, isHere || isNext);
       badge.className = `badge ${isHere ? (here.isChanged ? 'warn' : 'live') : ''}`;
-      setText(badge, isHere ? (here.isChanged ? 'On air, changed' : 'On air') : 'Next');
+      setText(badge, t(!isHere ? 'scenes.isNext' : here.isChanged ? 'scenes.changed' : 'scenes.onAir'));
       row.setAttribute('aria-current', String(isHere));
       up.disabled = place === 0;
       down.disabled = place === scenes.length - 1;
@@ -151,7 +151,7 @@ export function scenesPanel({ base, room, mayCommand }) {
     setShown(keyLine, isAny);
     setShown(next, isAny && layout !== null);
     const following = scenes[here.place + 1];
-    setText(title, following?.name ?? 'The last scene is on air');
+    setText(title, following?.name ?? t('scenes.last'));
     setShown(preview.element, Boolean(following));
     forward.disabled = !following;
     back.disabled = here.place < 1;

@@ -1,6 +1,8 @@
 // The settings of a show: its texts and times, its hosts' seats with their keys, and its saved outputs.
 
 import { h, keyed, labelled, setText, show as setShown } from '../shared/element.js';
+import { weekday } from '../shared/format.js';
+import { t } from '../texts/dashboard-texts.js';
 import { ask } from './api.js';
 import { identityOf } from './new-show-view.js';
 import { copyForEncoder, ingestOf } from './seat-settings.js';
@@ -21,22 +23,22 @@ export function settingsPanel({ base, mayCommand }) {
   const starts = h('input', { type: 'checkbox', disabled });
   const records = h('input', { type: 'checkbox', disabled });
   const replays = h('input', { type: 'checkbox', disabled });
-  const save = h('button', { class: 'button main', type: 'submit' }, 'Save');
+  const save = h('button', { class: 'button main', type: 'submit' }, t('settings.save'));
   const removal = h('button', { class: 'button', type: 'button', on: { click: () => {
-    if (!confirm('Delete this show with its seats and keys? Recordings and figures of its episodes stay.')) return;
+    if (!confirm(t('settings.deleteQuestion'))) return;
     perform(removal, async () => {
       await ask('DELETE', base);
       location.hash = '#/';
     });
-  } } }, 'Delete show');
+  } } }, t('settings.delete'));
   const copy = h('button', { class: 'button', type: 'button', on: { click: () => {
-    const name = prompt('Name of the copy, in addresses:');
+    const name = prompt(t('settings.copyQuestion'));
     if (!name) return;
     perform(copy, async () => {
       const made = await ask('POST', `${base}/copy`, { name });
       location.hash = `#/show/${encodeURIComponent(made.name)}/settings`;
     });
-  } } }, 'Copy show');
+  } } }, t('settings.copy'));
   let isDirty = false;
   const form = h('form', { class: 'settings', on: {
     input: () => { isDirty = true; },
@@ -51,20 +53,20 @@ export function settingsPanel({ base, mayCommand }) {
           starts_by_itself: starts.checked, recording: records.checked, replay: replays.checked,
         });
         isDirty = false;
-      }, 'Saved');
+      }, t('common.saved'));
     },
   } },
-  labelled('Title', title), labelled('Description', description),
-  h('fieldset', { class: 'days' }, h('legend', { class: 'soft' }, 'Takes place every'),
-    ...days.map(({ day, input }) => h('label', { class: 'switch' }, input, day[0].toUpperCase() + day.slice(1)))),
-  h('div', { class: 'choices' }, labelled('At', time), labelled('Time zone', zone),
-    labelled('Opens for hosts, minutes before', opens), labelled('Ends after minutes without hosts', idle)),
-  h('div', { class: 'switches' }, h('label', { class: 'switch' }, starts, 'Goes live by itself at the planned time'),
-    h('label', { class: 'switch' }, records, 'Record what is live'),
-    h('label', { class: 'switch' }, replays, 'Let everyone watch the recording until the next episode')),
+  labelled(t('settings.name'), title), labelled(t('settings.description'), description),
+  h('fieldset', { class: 'days' }, h('legend', { class: 'soft' }, t('settings.days')),
+    ...days.map(({ input }, number) => h('label', { class: 'switch' }, input, weekday(number)))),
+  h('div', { class: 'choices' }, labelled(t('settings.at'), time), labelled(t('settings.zone'), zone),
+    labelled(t('settings.opens'), opens), labelled(t('settings.idle'), idle)),
+  h('div', { class: 'switches' }, h('label', { class: 'switch' }, starts, t('settings.starts')),
+    h('label', { class: 'switch' }, records, t('settings.records')),
+    h('label', { class: 'switch' }, replays, t('settings.replays'))),
   mayCommand ? h('div', { class: 'buttons' }, save, copy, removal) : null);
   const element = h('section', { class: 'card', 'aria-labelledby': 'settings-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'settings-title' }, 'Show')), form);
+    h('div', { class: 'card-head' }, h('h2', { id: 'settings-title' }, t('settings.title'))), form);
   const outputs = outputsForm({ base, mayCommand });
 
   return {
@@ -91,33 +93,33 @@ export function settingsPanel({ base, mayCommand }) {
 /** The outputs that start whenever an episode goes live. */
 function outputsForm({ base, mayCommand }) {
   const list = h('ul', { class: 'outputs' });
-  const empty = h('p', { class: 'soft' }, 'None: the program goes to viewers of this gateway only.');
+  const empty = h('p', { class: 'soft' }, t('outputs.noneSaved'));
   const input = (label, properties) => {
     const field = h('input', { class: 'field', required: true, spellcheck: 'false', ...properties });
     return { field, element: labelled(label, field) };
   };
-  const name = input('Name', { pattern: '[A-Za-z0-9_\\-]{1,64}', autocomplete: 'off' });
-  const url = input('Address', { type: 'url', placeholder: 'rtmp://', autocomplete: 'off' });
-  const key = input('Stream key', { type: 'password', autocomplete: 'new-password' });
-  const save = h('button', { class: 'button', type: 'submit' }, 'Save output');
+  const name = input(t('outputs.name'), { pattern: '[A-Za-z0-9_\\-]{1,64}', autocomplete: 'off' });
+  const url = input(t('outputs.address'), { type: 'url', placeholder: 'rtmp://', autocomplete: 'off' });
+  const key = input(t('outputs.key'), { type: 'password', autocomplete: 'new-password' });
+  const save = h('button', { class: 'button', type: 'submit' }, t('outputs.save'));
   const form = h('form', { class: 'plan', on: { submit: (event) => {
     event.preventDefault();
     perform(save, async () => {
       await ask('POST', `${base}/outputs`, { name: name.field.value, url: url.field.value, stream_key: key.field.value });
       form.reset();
-    }, 'Saved: it starts when the show goes live');
+    }, t('outputs.nowSaved'));
   } } }, name.element, url.element, key.element, save);
   const element = h('section', { class: 'card', 'aria-labelledby': 'saved-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'saved-title' }, 'Starts with every episode')), list, empty,
+    h('div', { class: 'card-head' }, h('h2', { id: 'saved-title' }, t('outputs.saved'))), list, empty,
     mayCommand ? form : null);
 
   function savedOutput({ name: one }) {
     const target = h('p', { class: 'soft target' });
     const removal = h('button', { class: 'button small', type: 'button', on: { click: () => {
-      if (confirm(`Forget the output ${one}?`)) {
-        perform(removal, () => ask('DELETE', `${base}/outputs/${encodeURIComponent(one)}`), 'Forgotten');
+      if (confirm(t('outputs.forgetQuestion', { name: one }))) {
+        perform(removal, () => ask('DELETE', `${base}/outputs/${encodeURIComponent(one)}`), t('outputs.forgotten'));
       }
-    } } }, 'Forget');
+    } } }, t('outputs.forget'));
     const row = h('li', { class: 'output' },
       h('div', { class: 'host-head' }, h('span', { class: 'name' }, one), h('span', { class: 'spacer' }),
         mayCommand ? removal : null), target);
@@ -137,18 +139,18 @@ function outputsForm({ base, mayCommand }) {
 /** The seats of a show, with what a host needs for its encoder. */
 export function seatsPanel({ base, mayCommand }) {
   const list = h('ul', { class: 'outputs' });
-  const empty = h('p', { class: 'soft' }, 'There are no seats. Add one for each host.');
+  const empty = h('p', { class: 'soft' }, t('seats.empty'));
   const name = h('input', { class: 'field', required: true, autocomplete: 'off', maxlength: 100 });
-  const add = h('button', { class: 'button', type: 'submit' }, 'Add host');
+  const add = h('button', { class: 'button', type: 'submit' }, t('seats.add'));
   const form = h('form', { class: 'plan', on: { submit: (event) => {
     event.preventDefault();
     perform(add, async () => {
       await ask('POST', `${base}/seats`, { identity: identityOf(name.value, list.children.length), display_name: name.value });
       form.reset();
     });
-  } } }, labelled('Name', name), add);
+  } } }, labelled(t('seats.name'), name), add);
   const element = h('section', { class: 'card', 'aria-labelledby': 'seats-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'seats-title' }, 'Hosts and their keys')), empty, list,
+    h('div', { class: 'card-head' }, h('h2', { id: 'seats-title' }, t('seats.title'))), empty, list,
     mayCommand ? form : null);
 
   function seatRow({ identity }) {
@@ -160,22 +162,22 @@ export function seatsPanel({ base, mayCommand }) {
     const reveal = h('button', { class: 'button small', type: 'button', 'aria-expanded': 'false', on: { click: () => {
       const isShown = reveal.getAttribute('aria-expanded') !== 'true';
       reveal.setAttribute('aria-expanded', String(isShown));
-      setText(reveal, isShown ? 'Hide key' : 'Show key');
+      setText(reveal, t(isShown ? 'seats.hideKey' : 'seats.showKey'));
       setShown(keyLine, isShown);
-    } } }, 'Show key');
+    } } }, t('seats.showKey'));
     const copy = h('button', { class: 'button small', type: 'button', on: {
       click: () => copyForEncoder(seat),
-    } }, 'Copy for OBS');
+    } }, t('common.copyForEncoder'));
     const renew = h('button', { class: 'button small', type: 'button', on: { click: () => {
-      const question = `Make a new key for ${seat.display_name}? The present one ends at once.`;
-      if (confirm(question)) perform(renew, async () => row.update(await ask('POST', `${path}/key`)), 'A new key is made');
-    } } }, 'New key');
+      const question = t('seats.newKeyQuestion', { name: seat.display_name });
+      if (confirm(question)) perform(renew, async () => row.update(await ask('POST', `${path}/key`)), t('seats.newKeyMade'));
+    } } }, t('seats.newKey'));
     const removal = h('button', { class: 'button small', type: 'button', on: { click: () => {
-      if (confirm(`Remove the seat of ${seat.display_name}?`)) perform(removal, () => ask('DELETE', path));
-    } } }, 'Remove');
-    const keyLine = h('p', { hidden: true }, h('span', { class: 'soft' }, 'Stream key '), key);
+      if (confirm(t('seats.removeQuestion', { name: seat.display_name }))) perform(removal, () => ask('DELETE', path));
+    } } }, t('common.remove'));
+    const keyLine = h('p', { hidden: true }, h('span', { class: 'soft' }, t('seats.key')), ' ', key);
     const row = h('li', { class: 'output' }, h('div', { class: 'host-head' }, title),
-      h('p', {}, h('span', { class: 'soft' }, 'Server '), server), keyLine,
+      h('p', {}, h('span', { class: 'soft' }, t('seats.server')), ' ', server), keyLine,
       h('div', { class: 'buttons' }, copy, reveal, renew, removal));
     row.update = (next) => {
       seat = next;

@@ -1,8 +1,8 @@
 // The page of a show: a bar that stays, and tabs for studio, outputs, audience, recordings and settings.
 
 import { h, icon, setText, show as setShown } from '../shared/element.js';
-import { count, duration } from '../shared/format.js';
-import { dateTime } from '../shared/texts.js';
+import { dateTime, duration } from '../shared/format.js';
+import { t, wordOf } from '../texts/dashboard-texts.js';
 import { APIError, ask } from './api.js';
 import { audiencePanel } from './audience-panel.js';
 import { episodesPanel } from './episodes-panel.js';
@@ -16,10 +16,7 @@ import { seatsPanel, settingsPanel } from './settings-panel.js';
 import { stateOf } from './shows-panel.js';
 import { perform } from './toast.js';
 
-const tabs = [
-  ['studio', 'Studio'], ['outputs', 'Outputs'], ['audience', 'Audience'], ['recordings', 'Recordings'],
-  ['settings', 'Settings'],
-];
+const tabs = ['studio', 'outputs', 'audience', 'recordings', 'settings'];
 
 /** The view of a show by its name. */
 export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = [] }) {
@@ -30,7 +27,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
   const clock = h('span', { class: 'soft' });
   const viewers = h('span', { class: 'soft' });
   const health = h('p', { class: 'notice', role: 'status', hidden: true });
-  const missing = h('p', { class: 'notice', hidden: true }, 'There is no such show.');
+  const missing = h('p', { class: 'notice', hidden: true }, t('show.missing'));
   const command = (label, path, question, kind = '') => {
     const button = h('button', { class: `button ${kind}`, type: 'button', hidden: true, on: { click: () => {
       if (question && !confirm(question)) return;
@@ -44,27 +41,27 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
     } } }, label);
     return button;
   };
-  const open = command('Open for hosts', 'open');
-  const goLive = command('Go live', 'go_live', 'Show the hosts to the audience now?', 'main');
-  const comeBack = command('Back on air', 'go_live', null, 'main');
+  const open = command(t('show.open'), 'open');
+  const goLive = command(t('show.goLive'), 'go_live', t('show.goLiveQuestion'), 'main');
+  const comeBack = command(t('show.comeBack'), 'go_live', null, 'main');
   const pause = h('button', { class: 'button', type: 'button', hidden: true, on: { click: () => {
     perform(pause, async () => {
       await ask('POST', `/v1/rooms/${encodeURIComponent(name)}/stop_live`);
       await refresh();
-    }, 'The audience sees the slate “Be right back”; outputs and recording go on');
-  } } }, 'Be right back');
-  const end = command('End', 'end', 'End this episode? The hosts are disconnected, and the audience sees the last slate.');
+    }, t('show.paused'));
+  } } }, t('show.pause'));
+  const end = command(t('show.end'), 'end', t('show.endQuestion'));
   const record = h('button', { class: 'button', type: 'button', hidden: true, on: { click: () => {
     perform(record, async () => {
       await ask('POST', `/v1/rooms/${encodeURIComponent(name)}/recording/${isRecording ? 'stop' : 'start'}`, {});
       await refresh();
     });
-  } } }, 'Record');
-  const panels = new Map(tabs.map(([id]) => [id, h('div', { id: `tab-${id}`, role: 'tabpanel', 'aria-labelledby': `to-${id}` })]));
-  const links = tabs.map(([id, label]) => h('a', {
+  } } }, t('show.record'));
+  const panels = new Map(tabs.map((id) => [id, h('div', { id: `tab-${id}`, role: 'tabpanel', 'aria-labelledby': `to-${id}` })]));
+  const links = tabs.map((id) => h('a', {
     id: `to-${id}`, role: 'tab', href: `#/show/${encodeURIComponent(name)}/${id}`, 'aria-controls': `tab-${id}`,
-  }, label));
-  const list = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Parts of the show', on: { keydown: (event) => {
+  }, t(`show.tabs.${id}`)));
+  const list = h('div', { class: 'tabs', role: 'tablist', 'aria-label': t('show.parts'), on: { keydown: (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
@@ -99,18 +96,18 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
     const wanted = panels.has(id) ? id : 'studio';
     for (const [one, panel] of panels) setShown(panel, one === wanted);
     for (const [place, link] of links.entries()) {
-      link.setAttribute('aria-selected', String(tabs[place][0] === wanted));
-      link.tabIndex = tabs[place][0] === wanted ? 0 : -1;
+      link.setAttribute('aria-selected', String(tabs[place] === wanted));
+      link.tabIndex = tabs[place] === wanted ? 0 : -1;
     }
     if (wanted === 'audience') audience.select(...rest);
   };
   select(tab, ...chosen);
   const element = h('div', { class: 'show-page' },
     h('div', { class: 'show-bar' },
-      h('a', { class: 'button plain', href: '#/', 'aria-label': 'All shows' }, icon('back')),
+      h('a', { class: 'button plain', href: '#/', 'aria-label': t('page.allShows') }, icon('back')),
       title, state, clock, viewers, h('span', { class: 'spacer' }),
       h('a', { class: 'button', href: `/watch/${encodeURIComponent(name)}`, target: '_blank', rel: 'noopener' },
-        icon('open'), 'Watch page'),
+        icon('open'), t('page.watchPage')),
       ...(mayCommand ? [open, record, goLive, pause, comeBack, end] : [])),
     missing, health, list, ...panels.values());
 
@@ -140,17 +137,17 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
       mayCommand, onHealth, onMissing: () => undefined,
       onState: ({ viewership, layout, isEnded }) => {
         takeLayout(isEnded ? null : layout);
-        if (viewership) setText(viewers, `${count(viewership.concurrent_viewers)} watching`);
+        if (viewership) setText(viewers, t('common.watching', { count: viewership.concurrent_viewers }));
       },
       onDiagnosis: ({ program }) => {
         setShown(health, program.advice !== '');
-        setText(health, `${program.message}. ${program.advice}.`);
+        setText(health, `${wordOf('load', program.level, program.message)}. ${program.advice}.`);
       },
     });
     parts.hosts.equip({ seats: show.seats, files: stored });
     // In the order of reading, which is that of a narrow screen too.
     studio.append(h('div', { class: 'studio' },
-      h('section', { class: 'card bare', 'aria-label': 'Program' }, parts.picture.element),
+      h('section', { class: 'card bare', 'aria-label': t('show.program') }, parts.picture.element),
       h('div', { class: 'studio-side' }, scenes.next, parts.hosts.element, parts.members.element),
       scenes.element, parts.layout.element, parts.overlays.element));
     outputs.append(parts.outputs.element);
@@ -168,7 +165,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
     }
     const { current, next } = show;
     setText(title, show.title || name);
-    document.title = `${show.title || name} · Footlight`;
+    document.title = t('page.title', { name: show.title || name });
     const [tone, words] = stateOf(show);
     state.className = `badge ${tone}`;
     setText(state, words);
@@ -181,9 +178,8 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
     setShown(record, Boolean(current));
     setShown(closed, !current);
     setText(closed, next?.planned_at
-      ? `The next episode is planned for ${dateTime(Date.parse(next.planned_at))}. It opens for its hosts `
-        + `${duration(show.opens_before)} before. Open it now to rehearse: the audience sees nothing until you go live.`
-      : 'No episode is open. Open one to let the hosts in: the audience sees nothing until you go live.');
+      ? t('show.planned', { time: dateTime(Date.parse(next.planned_at)), duration: duration(show.opens_before) })
+      : t('show.notPlanned'));
     follow(current?.room_sid ?? null);
     for (const part of [seats, settings, episodes, audience, recordings, scenes, look]) part.update(show);
     files.update(usesOf(show, onAir));
@@ -193,7 +189,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
       if (isClosed) return;
       isRecording = ['RECORDING_STARTING', 'RECORDING_STARTED'].includes(recording.state);
       record.classList.toggle('recording', isRecording);
-      setText(record, isRecording ? 'Stop recording' : 'Record');
+      setText(record, t(isRecording ? 'show.stopRecording' : 'show.record'));
     }
   }
 
@@ -202,8 +198,8 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
     const { current, next } = show;
     const live = current?.went_live_at ? Date.parse(current.went_live_at) : null;
     const planned = (current ?? next)?.planned_at;
-    setText(clock, live ? `for ${duration((Date.now() - live) / 1000)}`
-      : planned ? `${Date.parse(planned) > Date.now() ? 'starts' : 'should have started'} ${dateTime(Date.parse(planned))}` : '');
+    setText(clock, live ? t('common.since', { time: duration((Date.now() - live) / 1000) })
+      : planned ? t(Date.parse(planned) > Date.now() ? 'show.starts' : 'show.late', { time: dateTime(Date.parse(planned)) }) : '');
   }, 1000);
   return {
     element,

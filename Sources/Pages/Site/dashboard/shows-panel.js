@@ -1,27 +1,28 @@
 // The shows of the gateway: live, upcoming, ended.
 
 import { h, keyed, setText, show } from '../shared/element.js';
-import { dateTime } from '../shared/texts.js';
+import { dateTime } from '../shared/format.js';
+import { t } from '../texts/dashboard-texts.js';
 import { ask } from './api.js';
 import { poll } from './poll.js';
 
 const groups = [
-  { name: 'live', title: 'Live', holds: ({ current }) => current?.state === 'live' },
-  { name: 'upcoming', title: 'Upcoming', holds: ({ state, current }) => state === 'upcoming' && current?.state !== 'live' },
-  { name: 'ended', title: 'Ended', holds: ({ state, current }) => state === 'ended' && !current },
+  { name: 'live', holds: ({ current }) => current?.state === 'live' },
+  { name: 'upcoming', holds: ({ state, current }) => state === 'upcoming' && current?.state !== 'live' },
+  { name: 'ended', holds: ({ state, current }) => state === 'ended' && !current },
 ];
 
 /** A panel with all shows; `mayCommand` shows the button for a new one. */
 export function showsPanel({ mayCommand }) {
   const lists = groups.map((group) => {
     const list = h('ul', { class: 'shows' });
-    return { ...group, list, element: h('div', { hidden: true }, h('h3', {}, group.title), list) };
+    return { ...group, list, element: h('div', { hidden: true }, h('h3', {}, t(`shows.groups.${group.name}`)), list) };
   });
   const empty = h('p', { class: 'soft', hidden: true },
-    'There is no show yet. A show keeps its hosts, keys and settings from one episode to the next.');
+    t('shows.empty'));
   const element = h('section', { class: 'card', 'aria-labelledby': 'shows-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'shows-title' }, 'Shows'), h('span', { class: 'spacer' }),
-      mayCommand ? h('a', { class: 'button main', href: '#/new' }, 'New show') : null),
+    h('div', { class: 'card-head' }, h('h2', { id: 'shows-title' }, t('shows.title')), h('span', { class: 'spacer' }),
+      mayCommand ? h('a', { class: 'button main', href: '#/new' }, t('shows.create')) : null),
     empty, ...lists.map((one) => one.element));
   const stop = poll(3, async () => {
     const { shows } = await ask('GET', '/v1/shows');
@@ -57,17 +58,17 @@ function showRow(name) {
 }
 
 function whenOf({ current, next, last }) {
-  if (current?.went_live_at) return `since ${dateTime(Date.parse(current.went_live_at))}`;
+  if (current?.went_live_at) return t('shows.since', { time: dateTime(Date.parse(current.went_live_at)) });
   const planned = current ? current.planned_at : next?.planned_at;
   if (planned) return dateTime(Date.parse(planned));
-  if (current) return 'open for its hosts';
-  if (last?.ended_at) return `ended ${dateTime(Date.parse(last.ended_at))}`;
-  return next ? 'no time planned' : 'no episode planned';
+  if (current) return t('shows.open');
+  if (last?.ended_at) return t('shows.endedAt', { time: dateTime(Date.parse(last.ended_at)) });
+  return t(next ? 'shows.noTime' : 'shows.noEpisode');
 }
 
 /** The state of a show as a tone and a word. */
 export function stateOf({ current, state }) {
-  if (current?.state === 'live') return ['live', 'Live'];
-  if (current) return ['warn', current.went_live_at ? 'Be right back' : 'Backstage'];
-  return state === 'ended' ? ['', 'Ended'] : ['', 'Upcoming'];
+  if (current?.state === 'live') return ['live', t('show.states.live')];
+  if (current) return ['warn', t(current.went_live_at ? 'show.states.paused' : 'show.states.backstage')];
+  return ['', t(state === 'ended' ? 'show.states.ended' : 'show.states.upcoming')];
 }

@@ -1,40 +1,41 @@
 // How the gateway and its machine are doing, in words: what needs attention first, then the rest, then the log.
 
 import { h, icon, keyed, labelled, setText, show } from '../shared/element.js';
-import { clock, distance } from '../shared/format.js';
+import { ago, clock } from '../shared/format.js';
+import { t, wordOf } from '../texts/dashboard-texts.js';
 import { ask } from './api.js';
 import { saveFile } from './downloads.js';
 import { poll } from './poll.js';
 import { perform } from './toast.js';
 
-const tones = { problem: ['bad', 'problem'], warning: ['warn', 'warning'], ok: ['good', 'fine'] };
+const tones = { problem: 'bad', warning: 'warn', ok: 'good' };
 
 /** The view; `onHealth` is called with whether the gateway responds. */
 export function systemView({ mayCommand, onHealth }) {
   const state = h('span', { class: 'badge' });
   const version = h('span', { class: 'soft' });
   const alerts = findingsList();
-  const none = h('p', { class: 'soft' }, 'Nothing needs attention.');
+  const none = h('p', { class: 'soft' }, t('system.nothing'));
   const rest = findingsList();
   const log = mayCommand ? logPanel() : null;
   const download = h('button', { class: 'button', type: 'button', on: {
     click: () => perform(download, saveDiagnostics),
-  } }, icon('download'), 'Diagnostics');
+  } }, icon('download'), t('system.diagnostics'));
   const element = h('div', { class: 'administration' },
     h('div', { class: 'room-head' },
-      h('a', { class: 'button plain', href: '#/', 'aria-label': 'All shows' }, icon('back')),
-      h('h1', {}, 'System'), state, version, h('span', { class: 'spacer' }), mayCommand ? download : null),
+      h('a', { class: 'button plain', href: '#/', 'aria-label': t('page.allShows') }, icon('back')),
+      h('h1', {}, t('system.title')), state, version, h('span', { class: 'spacer' }), mayCommand ? download : null),
     h('section', { class: 'card', 'aria-labelledby': 'alerts-title' },
-      h('div', { class: 'card-head' }, h('h2', { id: 'alerts-title' }, 'Needs attention')),
+      h('div', { class: 'card-head' }, h('h2', { id: 'alerts-title' }, t('system.attention'))),
       h('div', { role: 'status' }, none, alerts.element)),
     h('section', { class: 'card', 'aria-labelledby': 'state-title' },
-      h('div', { class: 'card-head' }, h('h2', { id: 'state-title' }, 'State')), rest.element),
+      h('div', { class: 'card-head' }, h('h2', { id: 'state-title' }, t('system.state'))), rest.element),
     log?.element);
   const stop = poll(5, async () => {
     const system = await ask('GET', '/v1/system');
     state.className = `badge ${system.ready ? 'good' : 'bad'}`;
-    setText(state, system.ready ? 'ready' : 'refuses new work');
-    setText(version, `Footlight ${system.version}, running for ${distance(Date.parse(system.started_at))}`);
+    setText(state, t(system.ready ? 'system.ready' : 'system.notReady'));
+    setText(version, t('system.version', { version: system.version, time: ago(Date.parse(system.started_at)) }));
     const serious = system.findings.filter(({ level }) => level !== 'ok');
     show(none, serious.length === 0);
     alerts.update(serious);
@@ -68,13 +69,13 @@ function findingsList() {
 
 function findingRow() {
   const badge = h('span', { class: 'badge' });
-  const message = h('span', {});
-  const advice = h('p', { class: 'soft' });
+  // The gateway's own words.
+  const message = h('span', { lang: 'en' });
+  const advice = h('p', { class: 'soft', lang: 'en' });
   const row = h('li', {}, badge, h('div', {}, message, advice));
   row.update = (finding) => {
-    const [tone, word] = tones[finding.level] ?? tones.ok;
-    badge.className = `badge ${tone}`;
-    setText(badge, word);
+    badge.className = `badge ${tones[finding.level] ?? tones.ok}`;
+    setText(badge, wordOf('system.levels', finding.level));
     setText(message, finding.message);
     setText(advice, finding.advice);
     show(advice, finding.advice !== '');
@@ -85,16 +86,15 @@ function findingRow() {
 /** The latest messages of the log, by severity and room. */
 function logPanel() {
   const level = h('select', { class: 'pick', name: 'level' },
-    ...[['notice', 'Notices and worse'], ['warning', 'Warnings and worse'], ['error', 'Errors']]
-      .map(([value, text]) => h('option', { value }, text)));
+    ...['notice', 'warning', 'error'].map((value) => h('option', { value }, t(`system.from.${value}`))));
   const room = h('input', { class: 'field', name: 'room', autocomplete: 'off', spellcheck: 'false' });
   const list = h('ul', { class: 'log' });
-  const empty = h('p', { class: 'soft', hidden: true }, 'No message fits.');
+  const empty = h('p', { class: 'soft', hidden: true }, t('system.noMessage'));
   const element = h('section', { class: 'card', 'aria-labelledby': 'log-title' },
-    h('div', { class: 'card-head' }, h('h2', { id: 'log-title' }, 'Log')),
+    h('div', { class: 'card-head' }, h('h2', { id: 'log-title' }, t('system.log'))),
     h('div', { class: 'choices' },
-      labelled('Severity', level),
-      labelled('Room', room)),
+      labelled(t('system.severity'), level),
+      labelled(t('common.room'), room)),
     empty, list);
 
   async function load() {
@@ -113,8 +113,8 @@ function eventRow({ at, level, message, metadata }) {
   const tone = level === 'notice' ? '' : level === 'warning' ? 'warn' : 'bad';
   const values = Object.entries(metadata).toSorted(([a], [b]) => a.localeCompare(b)).map(([name, value]) => `${name}=${value}`);
   return h('li', {}, h('time', { class: 'soft', datetime: at, title: at }, clock(Date.parse(at), true)),
-    h('span', { class: `badge ${tone}` }, level),
-    h('span', {}, message, values.length > 0 ? h('span', { class: 'soft' }, ` ${values.join(' ')}`) : null));
+    h('span', { class: `badge ${tone}` }, wordOf('system.severities', level)),
+    h('span', { lang: 'en' }, message, values.length > 0 ? h('span', { class: 'soft' }, ` ${values.join(' ')}`) : null));
 }
 
 async function saveDiagnostics() {

@@ -1,6 +1,7 @@
 // Short words about what came of a command.
 
 import { h } from '../shared/element.js';
+import { t } from '../texts/dashboard-texts.js';
 
 const seconds = 6;
 
@@ -39,7 +40,7 @@ export async function perform(button, work, said) {
     await work();
     if (said) toast(said);
   } catch (error) {
-    toast(error.name === 'TimeoutError' ? 'The gateway does not respond.' : error.message, { isError: true });
+    toast(error.name === 'TimeoutError' ? t('common.noAnswer') : error.message, { isError: true });
   } finally {
     button.disabled = false;
   }

@@ -2,6 +2,7 @@
 
 import { h, keyed, setText } from '../shared/element.js';
 import { clock, count } from '../shared/format.js';
+import { t } from '../texts/dashboard-texts.js';
 import { chartFrame, hasLibrary, options, resolved } from './chart-frame.js';
 import { colorOf, protocols } from './protocols.js';
 import { span } from './history.js';
@@ -18,7 +19,7 @@ const faded = (color) => color.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.55)');
  *
  * @param range Returns the moments at which the chart begins and ends; the last hours when left out.
  */
-export function viewersChart(label = 'Viewers by protocol over the last hours', range = lastHours) {
+export function viewersChart(label = t('charts.label'), range = lastHours) {
   if (!hasLibrary()) return tableInstead();
   let latest = [];
   let marks = [];
@@ -108,8 +109,8 @@ function drawMarks({ ctx: context, chartArea: area, scales }, marks, ink, card) 
 function tableInstead() {
   const rows = h('tbody');
   const element = h('div', { class: 'chart' },
-    h('p', { class: 'soft' }, 'The chart library is not installed; these are the figures.'),
-    h('table', {}, h('thead', {}, h('tr', {}, h('th', {}, 'Time'),
+    h('p', { class: 'soft' }, t('charts.noLibrary')),
+    h('table', {}, h('thead', {}, h('tr', {}, h('th', {}, t('page.time')),
       ...protocols.map(({ name }) => h('th', {}, name)))), rows));
   return {
     element,

@@ -1,15 +1,19 @@
-// Figures for people.
+// Figures, dates and times for people, as those who speak the page's language write them.
 
-const numbers = new Intl.NumberFormat('en');
+import { language, locale } from './texts.js';
+
+const numbers = new Intl.NumberFormat(locale);
+const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
+
+/** A number with so many decimals. */
+export const decimal = (number, digits) =>
+  number.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
 /** A count with its thousands apart. */
 export const count = (number) => numbers.format(Math.round(number ?? 0));
 
 /** A count in few characters. */
-export function short(number) {
-  if (number < 10_000) return count(number);
-  return number < 1e6 ? `${(number / 1000).toFixed(1)}k` : `${(number / 1e6).toFixed(1)}M`;
-}
+export const short = (number) => (number < 10_000 ? count(number) : compact.format(number));
 
 /** Seconds as the two largest units. */
 export function duration(seconds) {
@@ -29,34 +33,45 @@ export function elapsed(seconds) {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
-const units = [[86_400, 'day'], [3600, 'hour'], [60, 'minute']];
+const units = [[86_400, 'day'], [3600, 'hour'], [60, 'minute'], [1, 'second']];
+const relative = new Intl.RelativeTimeFormat(language, { numeric: 'always' });
 
-/** The time until a moment in milliseconds since 1970, or since it: the largest unit alone, such as `3 days`. */
-export function distance(moment) {
-  const seconds = Math.abs(moment - Date.now()) / 1000;
-  const [size, unit] = units.find(([least]) => seconds >= least) ?? [1, 'second'];
-  const number = Math.round(seconds / size);
-  return `${number} ${unit}${number === 1 ? '' : 's'}`;
+function distance(seconds, sign) {
+  const [size, unit] = units.find(([least]) => seconds >= least) ?? units.at(-1);
+  return relative.format(sign * Math.round(Math.max(0, seconds) / size), unit);
 }
+
+/** How long ago a moment was, in milliseconds since 1970: in the largest unit alone, such as `3 days ago`. */
+export const ago = (moment) => distance((Date.now() - moment) / 1000, -1);
+
+/** How far a moment is ahead, such as `in 3 days`. */
+export const ahead = (moment) => distance((moment - Date.now()) / 1000, 1);
 
 /** The hour and minute of a moment, in milliseconds since 1970. */
 export function clock(moment, withSeconds = false) {
   const options = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
   if (withSeconds) options.second = '2-digit';
-  return new Date(moment).toLocaleTimeString('en', options);
+  return new Date(moment).toLocaleTimeString(locale, options);
 }
+
+/** A day and a time; `more` names further parts, such as the year. */
+export function dateTime(moment, more = {}) {
+  const options = { weekday: 'long', day: 'numeric', month: 'long', hour: '2-digit', minute: '2-digit', ...more };
+  return new Intl.DateTimeFormat(locale, options).format(moment);
+}
+
+/** The name of a day of the week, Monday being 0. */
+export const weekday = (number) =>
+  new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: 'UTC' }).format(Date.UTC(2024, 0, 1 + number));
 
 /** A part of a whole, 0 to 1, in percent. */
-export function percent(part) {
-  if (part > 0 && part < 0.1) return `${(part * 100).toFixed(1)} %`;
-  return `${Math.round(part * 100)} %`;
-}
+export const percent = (part) => `${decimal(part * 100, part > 0 && part < 0.1 ? 1 : 0)} %`;
 
 /** An average of viewers: small ones with a decimal. */
-export const average = (viewers) => (viewers < 100 ? viewers.toFixed(1) : count(viewers));
+export const average = (viewers) => (viewers < 100 ? decimal(viewers, 1) : count(viewers));
 
 /** Bytes with a unit. */
 export function bytes(number) {
-  if (number < 1e6) return `${(number / 1e3).toFixed(0)} kB`;
-  return number < 1e9 ? `${(number / 1e6).toFixed(1)} MB` : `${(number / 1e9).toFixed(2)} GB`;
+  if (number < 1e6) return `${decimal(number / 1e3, 0)} kB`;
+  return number < 1e9 ? `${decimal(number / 1e6, 1)} MB` : `${decimal(number / 1e9, 2)} GB`;
 }

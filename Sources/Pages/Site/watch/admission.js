@@ -1,5 +1,6 @@
 // What admits a viewer to a private room: the ticket in the page's address, or the passphrase that it is asked for.
 
+import { t, wordOf } from '../texts/watch-texts.js';
 import { HTTPFailure } from './transport.js';
 
 /** The gateway's numbers of refusals: of a passphrase, and of a ticket that is in use on other devices. */
@@ -83,12 +84,13 @@ export class AdmissionForm {
     this.failure = failure;
     const needsPassphrase = passphraseCodes.includes(failure.code) || failure.status === 429;
     const isInUse = failure.code === inUseCode;
-    this.reason.textContent = [failure.reason ?? 'The program cannot be watched', failure.advice]
-      .filter(Boolean).map((sentence) => `${sentence}.`).join(' ');
+    const said = [failure.reason, failure.advice].filter(Boolean).map((sentence) => `${sentence}.`).join(' ');
+    this.reason.textContent = failure.status === 429 ? t('admission.tooOften')
+      : wordOf('admission.reasons', failure.code, said || t('admission.refused'));
     this.input.hidden = !needsPassphrase;
     this.input.required = needsPassphrase;
     this.button.hidden = !needsPassphrase && !isInUse;
-    this.button.textContent = isInUse ? 'Watch here instead' : 'Watch';
+    this.button.textContent = t(isInUse ? 'admission.enterInstead' : 'admission.enter');
     if (this.form.hidden) {
       this.form.hidden = false;
       if (needsPassphrase) this.input.focus();
@@ -107,7 +109,7 @@ export class AdmissionForm {
       this.onAdmitted(await this.admission.enter(takeOver ? { takeOver } : { passphrase: this.input.value }));
     } catch (error) {
       if (error instanceof HTTPFailure) this.show(error);
-      else this.reason.textContent = 'The gateway cannot be reached. Try again.';
+      else this.reason.textContent = t('admission.unreachable');
     } finally {
       this.button.disabled = false;
     }

@@ -1,7 +1,8 @@
 // Tells an early viewer when the show starts, a late one that it has ended, and everyone its title.
 
 import { setText, show } from '../shared/element.js';
-import { countdown, dateTime, t } from '../shared/texts.js';
+import { dateTime, elapsed } from '../shared/format.js';
+import { t } from '../texts/watch-texts.js';
 
 /** Seconds between two questions; a countdown goes on in between. */
 const interval = 20;
@@ -42,7 +43,7 @@ export class Announcement extends EventTarget {
     const left = this.start - (Date.now() + this.offset);
     if (left <= 0) return t('watch.startsNow');
     const text = t('watch.startsAt', { time: dateTime(this.start) });
-    return left < 86_400_000 * 2 ? `${text} · ${t('watch.startsIn', { time: countdown(left) })}` : text;
+    return left < 86_400_000 * 2 ? `${text} · ${t('watch.startsIn', { time: elapsed(Math.ceil(left / 1000)) })}` : text;
   }
 
   async follow() {

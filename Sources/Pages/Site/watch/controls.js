@@ -1,6 +1,7 @@
 // Controls for playback, audio, quality and full screen, by pointer, touch and keyboard.
 
-import { h, icon, setIcon, setText } from '../shared/element.js';
+import { h, icon, setIcon } from '../shared/element.js';
+import { t } from '../texts/watch-texts.js';
 import { nameOf } from './renditions.js';
 
 const idleAfter = 2500;
@@ -13,16 +14,16 @@ export class Controls {
     this.playButton = this.button('play', 'pause', () => this.togglePlay());
     this.muteButton = this.button('mute', 'muted', () => this.toggleMute());
     this.volume = h('input', {
-      type: 'range', min: 0, max: 1, step: 0.05, class: 'volume', 'aria-label': 'Volume',
+      type: 'range', min: 0, max: 1, step: 0.05, class: 'volume', 'aria-label': t('player.volume'),
       on: { input: () => this.setVolume(Number(this.volume.value)) },
     });
     this.quality = h('select', {
-      class: 'pick', 'aria-label': 'Quality', hidden: true,
+      class: 'pick', 'aria-label': t('player.quality'), hidden: true,
       on: { change: () => program.pick(this.quality.value === '' ? null : Number(this.quality.value)) },
     });
     this.fullButton = this.button('full', 'fullscreen', () => this.toggleFullscreen());
     this.unmute = h('button', { class: 'unmute', type: 'button', on: { click: () => this.unmuteOnce() } },
-      icon('muted'), h('span', {}, 'Turn sound on'));
+      icon('muted'), h('span', {}, t('player.soundOn')));
     const bar = stage.querySelector('.bar');
     bar.prepend(this.playButton, this.muteButton, this.volume);
     bar.append(this.quality, this.fullButton);
@@ -120,21 +121,20 @@ export class Controls {
     this.quality.hidden = !canPick;
     if (!canPick) return;
     const options = renditions.all.map((variant, index) => h('option', { value: index }, nameOf(variant)));
-    this.quality.replaceChildren(h('option', { value: '' }, 'Auto'), ...options);
+    this.quality.replaceChildren(h('option', { value: '' }, t('player.auto')), ...options);
     this.quality.value = renditions.picked ? String(renditions.all.indexOf(renditions.picked)) : '';
   }
 
   update() {
     const { video } = this;
     const isSilent = video.muted || video.volume === 0;
-    describe(this.playButton, video.paused ? 'play' : 'pause', video.paused ? 'Play' : 'Pause');
-    describe(this.muteButton, isSilent ? 'muted' : 'sound', isSilent ? 'Turn sound on' : 'Turn sound off');
+    describe(this.playButton, video.paused ? 'play' : 'pause', t(video.paused ? 'player.play' : 'player.pause'));
+    describe(this.muteButton, isSilent ? 'muted' : 'sound', t(isSilent ? 'player.soundOn' : 'player.soundOff'));
     const isFull = document.fullscreenElement !== null;
-    describe(this.fullButton, isFull ? 'shrink' : 'fullscreen', isFull ? 'Leave full screen' : 'Full screen');
+    describe(this.fullButton, isFull ? 'shrink' : 'fullscreen', t(isFull ? 'player.notFull' : 'player.full'));
     this.volume.value = isSilent ? 0 : video.volume;
     const canHear = ['playing', 'stalled', 'paused'].includes(this.program.state);
     this.unmute.hidden = !isSilent || !canHear;
-    setText(this.unmute.querySelector('span'), 'Turn sound on');
     this.stage.classList.toggle('paused', video.paused);
   }
 }

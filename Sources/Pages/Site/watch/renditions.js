@@ -1,5 +1,7 @@
 // Which rendition to play: the one the viewer picked, otherwise the best that does not stall.
 
+import { t } from '../texts/watch-texts.js';
+
 const stallsToGiveUp = 2;
 const stallWindow = 20;
 const firstTrial = 60;
@@ -57,7 +59,7 @@ export class Renditions {
 /** A rendition in words. */
 export function nameOf(variant) {
   if (!variant) return '';
-  if (!variant.width) return 'Audio only';
+  if (!variant.width) return t('player.audioOnly');
   const pictures = variant.frameRate ? ` · ${Math.round(variant.frameRate)} fps` : '';
   return `${Math.min(variant.width, variant.height)}p${pictures}`;
 }

@@ -1,7 +1,7 @@
 // Plays the recordings of the last episode, one after the other, while nothing is live.
 
 import { setText, show } from '../shared/element.js';
-import { t } from '../shared/texts.js';
+import { t } from '../texts/watch-texts.js';
 
 export class Replay {
   /** @param element The section with a heading and a `video`. */

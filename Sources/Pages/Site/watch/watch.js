@@ -1,8 +1,8 @@
 // The watch page: the program in a frame, and what a viewer may know and do.
 
-import { count } from '../shared/format.js';
 import { setText } from '../shared/element.js';
-import { language, t } from '../shared/texts.js';
+import { decimal } from '../shared/format.js';
+import { fill, t } from '../texts/watch-texts.js';
 import { Admission, AdmissionForm } from './admission.js';
 import { Announcement } from './announcement.js';
 import { Beacon } from './beacon.js';
@@ -20,7 +20,7 @@ const isEmbedded = query.get('embed') === '1';
 const find = (id) => document.getElementById(id);
 
 document.documentElement.classList.toggle('embedded', isEmbedded);
-document.documentElement.lang = language;
+fill();
 
 const video = find('video');
 const clock = new ServerClock();
@@ -47,7 +47,7 @@ const latency = () => {
 
 function tell() {
   const message = program.state === 'waiting' ? announcement.message
-    : ['starting', 'stalled', 'failed', 'full', 'unplayable'].includes(program.state) ? t(`watch.${program.state}`) : '';
+    : ['starting', 'stalled', 'failed', 'full', 'unplayable'].includes(program.state) ? t(`watch.states.${program.state}`) : '';
   setText(find('message'), message);
   // The form says why a viewer is not admitted.
   find('cover').hidden = message === '' && program.state !== 'denied';
@@ -74,14 +74,10 @@ program.addEventListener('state', () => {
   if (state) beacon?.changed(state);
 });
 
-function watching(viewers) {
-  return viewers === 1 ? t('watch.watchingOne') : t('watch.watching', { count: count(viewers) });
-}
-
 function showFigures() {
   const delay = latency();
   const isPlaying = program.state === 'playing';
-  setText(find('latency'), isPlaying && delay !== null ? t('watch.behind', { seconds: (delay / 1000).toFixed(1) }) : '');
+  setText(find('latency'), isPlaying && delay !== null ? t('watch.behind', { seconds: decimal(delay / 1000, 1) }) : '');
   const { videoWidth, videoHeight } = video;
   const name = nameOf(program.variant);
   const size = videoWidth ? `${videoWidth}×${videoHeight}` : '';
@@ -90,7 +86,7 @@ function showFigures() {
 
 function bits(variant) {
   const rate = variant?.averageBandwidth || variant?.bandwidth;
-  return rate ? `${(rate / 1e6).toFixed(1)} Mb/s` : '';
+  return rate ? `${decimal(rate / 1e6, 1)} Mb/s` : '';
 }
 
 /** Asks who is admitted before there is a program, so that a viewer may enter while it waits. */
@@ -114,7 +110,7 @@ async function followAudience() {
         const { viewers, now } = await answer.json();
         clock.note(sent, Date.now(), now);
         if (viewers === undefined && program.state === 'waiting') await askForAdmission();
-        setText(find('audience'), viewers ? watching(viewers) : '');
+        setText(find('audience'), viewers ? t('watch.watching', { count: viewers }) : '');
       }
       tell();
     } catch {

@@ -116,6 +116,57 @@ struct EveryPageTests {
         try await check("the watch page of an ended show")
     }
 
+    @Test("is in German for a browser that prefers it, without a text in English")
+    func german() async throws {
+        let gateway = try await GatewayProcess()
+        defer { gateway.end() }
+        let folder = try TemporaryFolder("pages")
+        let encoder = try await makeShow(gateway, folder)
+        defer { encoder.end() }
+        let browser = try await HeadlessBrowser(width: 390, height: 844)
+        let site = "http://127.0.0.1:\(gateway.endpoints.httpPort)"
+        let preference = "Object.defineProperty(navigator, 'languages', { value: ['de-DE', 'en'] });"
+        // What is shown, of the texts that the English catalogue has and the German one has not.
+        let english = """
+            (async () => {
+                const flat = (part) => typeof part === 'string' ? [part] : Object.values(part).flatMap(flat);
+                const scripts = (language) => Promise.all(['dashboard', 'studio', 'figures', 'administration']
+                    .map((name) => import(`/site/texts/${name}-${language}.js`)));
+                const texts = async (language) => (await scripts(language)).flatMap((script) => flat(script[language]));
+                const german = new Set(await texts('de'));
+                const found = new Set((await texts('en')).filter((text) => !german.has(text)));
+                const shown = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+                const said = [];
+                while (shown.nextNode()) said.push(shown.currentNode.data.trim());
+                return said.filter((text) => found.has(text));
+            })()
+            """
+        try await browser.open("\(site)/dashboard", preparedBy: preference)
+        #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(10)))
+        #expect(try await browser.evaluate("document.querySelector('.login button').textContent").string == "Anmelden")
+        _ = try await browser.evaluate(try logIn(gateway))
+        let ended = try #require(try await gateway.api("GET", "/v1/shows/weekly").json["last"]["id"].string)
+        for (view, element) in Self.views + [("/show/weekly/audience/\(ended)", ".report dl")] {
+            _ = try await browser.evaluate("location.hash = '#\(view)'")
+            let isShown = try await browser.waits(for: "document.querySelector('\(element)')", within: .seconds(10))
+            #expect(isShown, "\(view)")
+            try await Task.sleep(for: .seconds(1))
+            let found = try await browser.evaluate(english)
+            #expect(found == .array([]), "\(view): \(found.text)")
+            let fits = try await browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            #expect(fits.bool == true, "\(view)")
+        }
+        let headings = "[...document.querySelectorAll('h2')].map((one) => one.textContent).join()"
+        _ = try await browser.evaluate("location.hash = '#/show/weekly/studio'")
+        let isGerman = "\(headings).includes('Szenen') && document.documentElement.lang === 'de'"
+        #expect(try await browser.waits(for: isGerman, within: .seconds(10)))
+
+        try await browser.open("\(site)/watch/single", preparedBy: preference)
+        let message = "document.querySelector('#message')?.textContent"
+        let isSaid = try await browser.waits(for: "\(message).includes('noch nicht begonnen')", within: .seconds(10))
+        #expect(isSaid, "\(try await browser.evaluate(message).text)")
+    }
+
     @Test("opens in Firefox: the dashboard's views, and by HTTPS the watch page, which plays")
     func firefox() async throws {
         let folder = try TemporaryFolder("pages")
