@@ -1,7 +1,7 @@
 // The episodes of a show: those to come, and what there is to look back on.
 
 import { h, keyed, labelled, setText, show as setShown } from '../shared/element.js';
-import { count, dateTime, duration } from '../shared/format.js';
+import { count, dateTime, duration, timeIn } from '../shared/format.js';
 import { t, wordOf } from '../texts/dashboard-texts.js';
 import { ask, askIfThere } from './api.js';
 import { nameOf } from './episode-figures.js';
@@ -47,6 +47,8 @@ export function episodesPanel({ base, name, mayCommand }) {
   const summaries = new Map();
   const unsettled = new Set();
   let known = '';
+  /** The time zone of the show. */
+  let zone;
 
   async function load() {
     const { episodes } = await ask('GET', `${base}/episodes`);
@@ -117,7 +119,7 @@ export function episodesPanel({ base, name, mayCommand }) {
     const row = h('li', { class: 'show-row' }, name, when, h('span', { class: 'spacer' }), mayCommand ? removal : null);
     row.update = (episode) => {
       setText(name, nameOf(episode));
-      setText(when, episode.planned_at ? dateTime(Date.parse(episode.planned_at)) : t('episodes.byHand'));
+      setText(when, episode.planned_at ? timeIn(zone, Date.parse(episode.planned_at)) : t('episodes.byHand'));
     };
     return row;
   }
@@ -131,6 +133,7 @@ export function episodesPanel({ base, name, mayCommand }) {
       drawChoice();
     },
     update(show) {
+      zone = show.time_zone;
       // Asked for when something has changed only.
       const now = JSON.stringify([show.current?.id, show.next, show.last?.id, show.date_updated]);
       if (now === known && unsettled.size === 0) return;

@@ -201,7 +201,7 @@ function hostRow(room, { sid, identity: own }, mayCommand, move) {
       .filter((one) => one && !['none', 'backstage'].includes(one.cause));
     const apart = causes.filter(({ message }, place) => causes.findIndex((one) => one.message === message) === place);
     keyed(finding, apart, ({ message }) => message, ({ message, advice }) => h('li', {},
-      h('strong', {}, message), advice ? h('span', { class: 'soft' }, ` ${advice}.`) : null), () => undefined);
+      h('strong', {}, advice ? `${message}.` : message), advice ? h('span', { class: 'soft' }, ` ${advice}.`) : null), () => undefined);
     row.dataset.cause = apart[0]?.cause ?? '';
   };
   row.update = (next) => {

@@ -11,16 +11,25 @@ const livestreamTones = {
   LIVESTREAM_STARTING: 'warn', LIVESTREAM_STARTED: 'good', LIVESTREAM_STOPPING: 'warn', LIVESTREAM_STOPPED: '',
 };
 
-/** A panel for a room; `mayCommand` shows the buttons. */
-export function outputsPanel(room, { mayCommand }) {
+/**
+ * A panel for a room.
+ *
+ * @param mayCommand Whether there are buttons.
+ * @param isOfShow Whether outputs are added to the show, in its own form.
+ */
+export function outputsPanel(room, { mayCommand, isOfShow }) {
   const list = h('ul', { class: 'outputs' });
   const state = h('span', { class: 'badge' });
   const warnings = h('ul', { class: 'warnings' });
   const empty = h('p', { class: 'soft', hidden: true }, t('outputs.empty'));
-  const form = outputForm(room, () => isRunning);
+  const stop = h('button', { class: 'button small', type: 'button', hidden: true, on: {
+    click: () => {
+      if (confirm(t('outputs.stopQuestion'))) perform(stop, () => ask('POST', roomPath(room, '/livestream/stop')));
+    },
+  } }, t('outputs.stopAll'));
   const element = h('section', { class: 'card', 'aria-labelledby': 'outputs-title' },
     h('div', { class: 'card-head' }, h('h2', { id: 'outputs-title' }, t('outputs.title')), h('span', { class: 'spacer' }), state),
-    list, empty, warnings, mayCommand ? form : null);
+    list, stop, empty, warnings, mayCommand && !isOfShow ? outputForm(room, () => isRunning) : null);
   let isRunning = false;
   return {
     element,
@@ -30,8 +39,10 @@ export function outputsPanel(room, { mayCommand }) {
       state.className = `badge ${livestreamTones[livestream.state] ?? ''}`;
       setText(state, wordOf('outputs.livestream', livestream.state));
       show(empty, livestream.outputs.length === 0);
+      const running = livestream.outputs.filter((output) => output.state !== 'stopped');
       keyed(list, livestream.outputs, ({ name }) => name,
-        ({ name }) => outputRow(room, name, mayCommand), (row, output) => row.update(output, isRunning));
+        ({ name }) => outputRow(room, name, mayCommand), (row, output) => row.update(output, isRunning, running.length === 1));
+      show(stop, mayCommand && isRunning && running.length > 1);
       keyed(warnings, latest, ({ ts, message }) => `${ts} ${message}`,
         ({ ts, reason, message, output, seconds_left: seconds, isError }) => h('li', { class: isError ? 'bad' : '' },
           h('time', { class: 'soft' }, clock(Date.parse(ts), true)), ' ',
@@ -50,10 +61,18 @@ function outputRow(room, name, mayCommand) {
     class: 'button small', type: 'button', hidden: true,
     on: { click: () => perform(retry, () => ask('POST', `${path}/retry`), t('outputs.retrying', { name })) },
   }, icon('retry'), t('outputs.retry'));
+  let isOnly = false;
+  const stop = h('button', { class: 'button small', type: 'button', hidden: true, on: {
+    // The last one ends the livestream.
+    click: () => perform(stop, () => (isOnly ? ask('POST', roomPath(room, '/livestream/stop')) : ask('DELETE', path)),
+      t('outputs.stopped', { name })),
+  } }, t('outputs.stop'));
   const row = h('li', { class: 'output' },
-    h('div', { class: 'host-head' }, h('span', { class: 'name' }, name), h('span', { class: 'spacer' }), retry, state),
+    h('div', { class: 'host-head' }, h('span', { class: 'name' }, name), h('span', { class: 'spacer' }), retry, stop, state),
     target, figures, problem);
-  row.update = (output, isRunning) => {
+  row.update = (output, isRunning, isTheOnly) => {
+    isOnly = isTheOnly;
+    show(stop, mayCommand && isRunning && output.state !== 'stopped');
     state.className = `badge ${tones[output.state] ?? ''}`;
     const word = wordOf('outputs.states', output.state);
     setText(state, output.on_spare ? t('outputs.onSpare', { state: word }) : word);
@@ -89,11 +108,6 @@ function outputForm(room, isRunning) {
       }, t('outputs.connecting', { name: output.name }));
     },
   } }, labelled(t('outputs.name'), name), labelled(t('outputs.address'), url), labelled(t('outputs.key'), key), button);
-  const stop = h('button', { class: 'button small', type: 'button', on: {
-    click: () => {
-      if (confirm(t('outputs.stopQuestion'))) perform(stop, () => ask('POST', roomPath(room, '/livestream/stop')));
-    },
-  } }, t('outputs.stop'));
-  const details = h('details', { class: 'more' }, h('summary', {}, t('outputs.more')), form, stop);
+  const details = h('details', { class: 'more' }, h('summary', {}, t('outputs.more')), form);
   return details;
 }

@@ -17,17 +17,18 @@ import { withParticipants } from './room-state.js';
 /**
  * Makes the panels of a room by its name.
  *
+ * @param isOfShow Whether it is the room of a show.
  * @param onState Called with each state of the room.
  * @param onMissing Called when there is no such room.
  * @param onDiagnosis Called with what keeps hosts from being heard and seen.
  */
-export function roomParts(name, { mayCommand, onHealth, onState, onMissing, onDiagnosis = () => undefined }) {
+export function roomParts(name, { mayCommand, isOfShow = false, onHealth, onState, onMissing, onDiagnosis = () => undefined }) {
   const figures = figuresPanel(name);
   const history = historyPanel(name);
   const hosts = hostsPanel(name, { mayCommand });
   const picture = programMonitor(name, { mayCommand });
   const members = membersPanel(name, { mayCommand });
-  const outputs = outputsPanel(name, { mayCommand });
+  const outputs = outputsPanel(name, { mayCommand, isOfShow });
   const layout = layoutPanel(name, { mayCommand });
   const overlays = overlaysPanel(name, { mayCommand });
 

@@ -102,12 +102,13 @@ function outputsForm({ base, mayCommand }) {
   const url = input(t('outputs.address'), { type: 'url', placeholder: 'rtmp://', autocomplete: 'off' });
   const key = input(t('outputs.key'), { type: 'password', autocomplete: 'new-password' });
   const save = h('button', { class: 'button', type: 'submit' }, t('outputs.save'));
+  let isLive = false;
   const form = h('form', { class: 'plan', on: { submit: (event) => {
     event.preventDefault();
     perform(save, async () => {
       await ask('POST', `${base}/outputs`, { name: name.field.value, url: url.field.value, stream_key: key.field.value });
       form.reset();
-    }, t('outputs.nowSaved'));
+    }, t(isLive ? 'outputs.nowStarted' : 'outputs.nowSaved'));
   } } }, name.element, url.element, key.element, save);
   const element = h('section', { class: 'card', 'aria-labelledby': 'saved-title' },
     h('div', { class: 'card-head' }, h('h2', { id: 'saved-title' }, t('outputs.saved'))), list, empty,
@@ -129,7 +130,8 @@ function outputsForm({ base, mayCommand }) {
 
   return {
     element,
-    update({ outputs }) {
+    update({ outputs, current }) {
+      isLive = current?.state === 'live';
       setShown(empty, outputs.length === 0);
       keyed(list, outputs, ({ name: one }) => one, savedOutput, (row, output) => row.update(output));
     },

@@ -1,7 +1,7 @@
 // The page of a show: a bar that stays, and tabs for studio, outputs, audience, recordings and settings.
 
 import { h, icon, setText, show as setShown } from '../shared/element.js';
-import { dateTime, duration } from '../shared/format.js';
+import { duration, timeIn } from '../shared/format.js';
 import { t, wordOf } from '../texts/dashboard-texts.js';
 import { APIError, ask } from './api.js';
 import { audiencePanel } from './audience-panel.js';
@@ -117,6 +117,15 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
   let isRecording = false;
   let isClosed = false;
 
+  /** Shows a button, or hides it; one that appears where another was takes no second click of that. */
+  function offer(button, isOffered) {
+    if (isOffered && button.hidden) {
+      button.disabled = true;
+      setTimeout(() => { button.disabled = false; }, 800);
+    }
+    setShown(button, isOffered);
+  }
+
   function takeLayout(layout) {
     onAir = layout;
     scenes.air(layout);
@@ -134,7 +143,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
     setText(viewers, '');
     if (!sid) return;
     parts = roomParts(name, {
-      mayCommand, onHealth, onMissing: () => undefined,
+      mayCommand, isOfShow: true, onHealth, onMissing: () => undefined,
       onState: ({ viewership, layout, isEnded }) => {
         takeLayout(isEnded ? null : layout);
         if (viewership) setText(viewers, t('common.watching', { count: viewership.concurrent_viewers }));
@@ -169,16 +178,16 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
     const [tone, words] = stateOf(show);
     state.className = `badge ${tone}`;
     setText(state, words);
-    setShown(open, !current);
     const wasLive = Boolean(current?.went_live_at);
-    setShown(goLive, current?.state !== 'live' && !wasLive);
-    setShown(comeBack, current?.state === 'backstage' && wasLive);
-    setShown(pause, current?.state === 'live');
-    setShown(end, Boolean(current));
-    setShown(record, Boolean(current));
+    offer(open, !current);
+    offer(goLive, current?.state !== 'live' && !wasLive);
+    offer(comeBack, current?.state === 'backstage' && wasLive);
+    offer(pause, current?.state === 'live');
+    offer(end, Boolean(current));
+    offer(record, Boolean(current));
     setShown(closed, !current);
     setText(closed, next?.planned_at
-      ? t('show.planned', { time: dateTime(Date.parse(next.planned_at)), duration: duration(show.opens_before) })
+      ? t('show.planned', { time: timeIn(show.time_zone, Date.parse(next.planned_at)), duration: duration(show.opens_before) })
       : t('show.notPlanned'));
     follow(current?.room_sid ?? null);
     for (const part of [seats, settings, episodes, audience, recordings, scenes, look]) part.update(show);
@@ -199,7 +208,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
     const live = current?.went_live_at ? Date.parse(current.went_live_at) : null;
     const planned = (current ?? next)?.planned_at;
     setText(clock, live ? t('common.since', { time: duration((Date.now() - live) / 1000) })
-      : planned ? t(Date.parse(planned) > Date.now() ? 'show.starts' : 'show.late', { time: dateTime(Date.parse(planned)) }) : '');
+      : planned ? t(Date.parse(planned) > Date.now() ? 'show.starts' : 'show.late', { time: timeIn(show.time_zone, Date.parse(planned)) }) : '');
   }, 1000);
   return {
     element,

@@ -22,11 +22,26 @@ export async function copy(text, said, refused) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    toast(refused, { isError: true });
-    return false;
+    if (!copyInClear(text)) {
+      toast(refused, { isError: true });
+      return false;
+    }
   }
   toast(said);
   return true;
+}
+
+/** Copies a text in a page that came without encryption, which has no clipboard of its own. */
+function copyInClear(text) {
+  const field = h('textarea', { class: 'copied', 'aria-hidden': 'true' });
+  field.value = text;
+  const { activeElement } = document;
+  document.body.append(field);
+  field.select();
+  const isCopied = document.execCommand('copy');
+  field.remove();
+  activeElement?.focus();
+  return isCopied;
 }
 
 /**

@@ -60,6 +60,12 @@ export function dateTime(moment, more = {}) {
   return new Intl.DateTimeFormat(locale, options).format(moment);
 }
 
+/** A day and a time in a time zone, which is named where the browser has another. */
+export function timeIn(zone, moment) {
+  const isOwn = !zone || zone === new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return dateTime(moment, isOwn ? {} : { timeZone: zone, timeZoneName: 'short' });
+}
+
 /** The name of a day of the week, Monday being 0. */
 export const weekday = (number) =>
   new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: 'UTC' }).format(Date.UTC(2024, 0, 1 + number));

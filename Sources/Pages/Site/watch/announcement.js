@@ -46,22 +46,27 @@ export class Announcement extends EventTarget {
     return left < 86_400_000 * 2 ? `${text} · ${t('watch.startsIn', { time: elapsed(Math.ceil(left / 1000)) })}` : text;
   }
 
+  /** Asks now, such as when the program has stopped coming. */
+  async ask() {
+    try {
+      const answer = await fetch(`/v1/shows/${encodeURIComponent(this.name)}/status`, {
+        signal: AbortSignal.timeout(5000),
+      });
+      this.isMissing = answer.status === 404;
+      if (answer.ok) {
+        this.status = await answer.json();
+        this.offset = Date.parse(this.status.now) - Date.now();
+      }
+      this.render();
+      this.dispatchEvent(new Event('change'));
+    } catch {
+      // The next answer tells more.
+    }
+  }
+
   async follow() {
     for (;;) {
-      try {
-        const answer = await fetch(`/v1/shows/${encodeURIComponent(this.name)}/status`, {
-          signal: AbortSignal.timeout(5000),
-        });
-        this.isMissing = answer.status === 404;
-        if (answer.ok) {
-          this.status = await answer.json();
-          this.offset = Date.parse(this.status.now) - Date.now();
-        }
-        this.render();
-        this.dispatchEvent(new Event('change'));
-      } catch {
-        // The next answer tells more.
-      }
+      await this.ask();
       const seconds = (document.hidden ? 3 : 1) * interval;
       await new Promise((done) => setTimeout(done, (seconds + Math.random() * 5) * 1000));
     }

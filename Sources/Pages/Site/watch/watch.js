@@ -46,7 +46,9 @@ const latency = () => {
 };
 
 function tell() {
-  const message = program.state === 'waiting' ? announcement.message
+  // The last slate has ended with the show: nothing more comes.
+  const isOver = announcement.status?.state === 'ended' && ['stalled', 'starting', 'failed'].includes(program.state);
+  const message = program.state === 'waiting' || isOver ? announcement.message
     : ['starting', 'stalled', 'failed', 'full', 'unplayable'].includes(program.state) ? t(`watch.states.${program.state}`) : '';
   setText(find('message'), message);
   // The form says why a viewer is not admitted.
@@ -59,6 +61,7 @@ function tell() {
 program.addEventListener('refusal', () => form.show(program.refusal));
 program.addEventListener('state', () => {
   if (program.state !== 'denied') form.hide();
+  if (program.state === 'stalled') announcement.ask();
   tell();
   controls.update();
   if (program.state === 'starting' && !beacon && program.sid) {
