@@ -12,11 +12,11 @@ struct LowerThirdOverlay: Sendable, Hashable, Codable {
 
     /// Returns the position of the panel's upper left corner.
     ///
-    /// The panel lies above a ticker, and above a strip of tiles, whose names it would hide.
+    /// The panel lies above a ticker, and above a strip of tiles and the tag over the strip, whose names it would hide.
     static func origin(of panel: OverlayImage, on plan: TilePlan) -> (x: Int, y: Int) {
         let (left, below) = (Int(Double(plan.width) * 0.05), Int(Double(min(plan.width, plan.height)) * 0.1))
         // The distance to a ticker is smaller than that to an edge.
-        let bottom = min(plan.stripTop - below, plan.tickerTop - below / 2)
+        let bottom = min(plan.stripTop - below, plan.tickerTop - below / 2, plan.topOfTagOverStrip)
         return (left & ~1, (bottom - panel.height) & ~1)
     }
 

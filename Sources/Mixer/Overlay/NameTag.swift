@@ -31,6 +31,11 @@ struct NameTag: Sendable, Hashable, Codable {
         Int(textSize(tileHeight: tileHeight) * 0.6) & ~1
     }
 
+    /// Returns the pixels from a tile's lower edge to the upper edge of its tag.
+    static func reach(tileHeight: Int) -> Int {
+        margin(tileHeight: tileHeight) + Int((textSize(tileHeight: tileHeight) * 1.8).rounded(.up))
+    }
+
     /// Returns the position of the tag's upper left corner.
     static func origin(of tag: OverlayImage, in tile: PixelRectangle) -> (x: Int, y: Int) {
         let margin = margin(tileHeight: tile.height)

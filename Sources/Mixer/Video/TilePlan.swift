@@ -91,6 +91,15 @@ struct TilePlan: Sendable {
         return top
     }
 
+    /// The row at which the tags of the tiles over a strip begin; the canvas's height without any.
+    var topOfTagOverStrip: Int {
+        guard stripTop < height else { return height }
+        let tagged = placements.filter { placement in
+            !placement.labels.isInStrip && (placement.labels.showsName || placement.labels.showsMicrophone)
+        }
+        return tagged.map { $0.rectangle.bottom - NameTag.reach(tileHeight: $0.rectangle.height) }.min() ?? height
+    }
+
     /// Returns whether tiles, background and layers are the same; labels and concealment are not compared.
     func isArranged(like other: TilePlan) -> Bool {
         colours == other.colours && background == other.background && layers == other.layers

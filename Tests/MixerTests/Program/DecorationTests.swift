@@ -172,6 +172,18 @@ import Testing
         #expect(isPlain(program, above, .red), "at its usual place again")
     }
 
+    @Test("a lower third leaves the name of the large tile readable on a tall canvas")
+    func lowerThirdAboveTag() {
+        let rectangles = SidebarLayout.rectangles(count: 2, width: 720, height: 1280)
+        var tall = TestProgram.grid(["a", "b"], width: 720, height: 1280)
+        for index in 0...1 { tall.tiles[index].rectangle = rectangles[index] }
+        tall.tiles[1].isInStrip = true
+        let plan = TilePlan(scene: tall, width: 720, height: 1280)
+        #expect(plan.stripTop == 960 && plan.topOfTagOverStrip == 952 - 26 - 83)
+        tall.decoration = Decoration(showsNames: false, showsMicrophones: false)
+        #expect(TilePlan(scene: tall, width: 720, height: 1280).topOfTagOverStrip == 1280)
+    }
+
     @Test("a ticker moves within its band only")
     func ticker() throws {
         let program = try makeProgram { $0.decoration.ticker = Ticker(text: String(repeating: "News ", count: 40)) }
