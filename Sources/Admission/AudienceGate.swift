@@ -28,6 +28,8 @@ public final class AudienceGate: Sendable {
     private static let sharedAttempts = RateLimiter<String>(perSecond: 2, burst: 50)
     /// Devices that take the place of another one of their ticket.
     private static let takeOvers = RateLimiter<String>(perSecond: 0.5, burst: 5)
+    /// Seconds for which a session id of a preview is valid.
+    private static let previewLifetime = 43_200.0
     /// Seconds for which an ended room's program stays available, and more.
     private static let endedRetention = 120.0
     /// The most changes of a device's address in a minute; a phone changes networks, two players alternate all the time.
@@ -247,6 +249,7 @@ public final class AudienceGate: Sendable {
 
     /// Returns the session of a request, as the viewer counter does, or why the player is not admitted.
     func admit(_ player: PlayerRequest, to room: String) -> ViewerAdmission {
+        if PreviewFeedName.isName(room) { return admit(player, toPreview: room) }
         guard let policy = policy(of: room) else { return audience.admit(player, to: room) }
         if let refusal = placeRefusal(of: player, policy) { return deny(refusal) }
         guard policy.access.rule != .public else { return audience.admit(player, to: room) }
@@ -265,6 +268,17 @@ public final class AudienceGate: Sendable {
             return hasCredential ? admitByCredential(player, to: room, policy) : deny(refusal)
         }
         return admitByCredential(player, to: room, policy)
+    }
+
+    /// Admits a monitor of the room to its preview, or the session id that it got; the viewer counter does not know of it.
+    private func admit(_ player: PlayerRequest, toPreview name: String) -> ViewerAdmission {
+        if let sid = player.sid, let statement = audience.statement(of: sid, room: name),
+            date() - statement.issuedAt < Self.previewLifetime
+        {
+            return .uncounted(sid: sid)
+        }
+        guard player.role == .monitor, player.holdsToken else { return deny(.preview) }
+        return .uncounted(sid: audience.makeSession(room: name))
     }
 
     /// Admits a viewer, and returns its session id.
@@ -287,6 +301,7 @@ public final class AudienceGate: Sendable {
 
     /// Whether the id is authentic for the room and may be used, as by a relay that asks for a viewer.
     func accepts(sid: String, room: String) -> Bool {
+        guard !PreviewFeedName.isName(room) else { return false }
         guard audience.accepts(sid: sid, room: room) else { return false }
         guard let policy = policy(of: room), policy.access.rule != .public else { return true }
         guard let statement = audience.statement(of: sid, room: room) else { return false }
@@ -295,6 +310,10 @@ public final class AudienceGate: Sendable {
 
     /// Returns why a player would not be admitted; counts a refusal, and makes no session.
     func refusal(of player: PlayerRequest, to room: String) -> AccessRefusal? {
+        if PreviewFeedName.isName(room) {
+            guard case .denied(let refusal) = admit(player, toPreview: room) else { return nil }
+            return refusal
+        }
         guard let policy = policy(of: room) else { return nil }
         let found = placeRefusal(of: player, policy) ?? credentialRefusal(of: player, to: room, policy)
         if let found { _ = deny(found) }
@@ -357,7 +376,7 @@ public final class AudienceGate: Sendable {
     }
 
     /// Whether not everyone may watch a room from everywhere.
-    public func isRestricted(_ room: String) -> Bool { policy(of: room) != nil }
+    public func isRestricted(_ room: String) -> Bool { policy(of: room) != nil || PreviewFeedName.isName(room) }
 
     private func policy(of room: String) -> Room? {
         guard restrictedRooms.load(ordering: .relaxed) > 0 else { return nil }

@@ -37,16 +37,20 @@ public struct GuardedAudience: AudienceObserving {
     /// See `AudienceObserving`.
     public func mayReturn(sid: String, room: String) -> Bool { audience.mayReturn(sid: sid, room: room) }
 
-    /// Records an event.
-    public func record(_ event: AudienceEvent) { audience.record(event) }
+    /// Records an event, unless it is of a preview, whose players are no viewers.
+    public func record(_ event: AudienceEvent) {
+        if !PreviewFeedName.isName(event.room) { audience.record(event) }
+    }
 
     /// Records what a media request reports about its player's state.
     public func recordPlayerReport(_ request: PlayerRequest, in room: String, on sid: String?) {
+        guard !PreviewFeedName.isName(room) else { return }
         audience.recordPlayerReport(request, in: room, on: sid)
     }
 
     /// Records media that was sent to a client.
     public func mediaServed(in room: String, to client: UInt64, over connection: UInt64?, at time: MonotonicTime) {
+        guard !PreviewFeedName.isName(room) else { return }
         audience.mediaServed(in: room, to: client, over: connection, at: time)
     }
 

@@ -75,6 +75,7 @@ struct ControlFeatures: Sendable {
                 rooms: rooms,
                 snapshots: snapshots,
                 mixerReported: services.mixerReported,
+                isPreviewWatched: services.isPreviewWatched,
                 fetch: services.fetch,
                 access: access
             ),

@@ -77,6 +77,8 @@ public struct ControlServices: Sendable {
     public var admission: @Sendable () -> StageError? = { nil }
     /// Called with the room's name at each report of its mixer; must return immediately.
     public var mixerReported: @Sendable (_ room: String) -> Void = { _ in }
+    /// Whether the preview of a room, by name, is played; must return immediately.
+    public var isPreviewWatched: @Sendable (_ room: String) -> Bool = { _ in false }
     /// Persists a room, by sid; awaited before a change is confirmed.
     public var persist: @Sendable (_ roomSID: String) async throws -> Void = { _ in }
     /// Logs each command.

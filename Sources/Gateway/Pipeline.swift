@@ -39,6 +39,8 @@ struct Pipeline: Sendable {
     let feeds: FeedDirectory
     let hls: HLSDirectory
     let playlists: HLSController
+    /// The previews of rooms that are backstage.
+    let previews: PreviewFeeds
     /// The pushes of programs to RTMP servers.
     let livestreams: Livestreams
     /// The recordings of programs.
@@ -155,7 +157,15 @@ struct Pipeline: Sendable {
         } onChange: { room, status in
             stage.hlsChanged(room: room, status)
         }
-        program = ProgramIngest(feeds: feeds, logger: logger) { room, isOnAir in viewership.setOnAir(room, isOnAir) }
+        let previews = PreviewFeeds(feeds: feeds, hls: hls)
+        self.previews = previews
+        program = ProgramIngest(feeds: feeds, logger: logger) { feed, isOnAir in
+            if let preview = PreviewFeedName(feed) {
+                if !isOnAir { previews.mixerStopped(preview) }
+            } else {
+                viewership.setOnAir(feed, isOnAir)
+            }
+        }
         history = HistoryStore(
             HistoryStoreConfiguration(configuration, path: viewershipDatabase),
             logger: logger
@@ -245,6 +255,7 @@ struct Pipeline: Sendable {
             hosts: hosts,
             mixers: mixers,
             program: program,
+            previews: previews,
             feeds: feeds,
             hls: playlists,
             playlists: hls,

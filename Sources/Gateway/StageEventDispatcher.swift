@@ -19,6 +19,7 @@ struct StageEventDispatcher: Sendable {
     let hosts: HostIngest
     let mixers: MixerSupervisor
     let program: ProgramIngest
+    let previews: PreviewFeeds
     let feeds: FeedDirectory
     let hls: HLSController
     let playlists: HLSDirectory
@@ -71,6 +72,7 @@ struct StageEventDispatcher: Sendable {
         case .roomUpdated(let view):
             degradation.update(view)
             updateAccess(view)
+            updatePreview(view)
         default:
             break
         }
@@ -99,6 +101,21 @@ struct StageEventDispatcher: Sendable {
             isRecorded: room.settings.isRecorded ?? false
         )
         for participant in room.participants { updateViewer(participant, room: room.name) }
+        updatePreview(room)
+    }
+
+    /// Opens the preview of a room that is backstage, and ends it when the room goes live.
+    private func updatePreview(_ room: RoomView) {
+        viewership.setWithheld(room.name, room.isBackstage && !room.wasOnAir)
+        let name = PreviewFeedName(room: room.name)
+        guard !room.isBackstage else { return previews.open(name) }
+        endPreview(name)
+    }
+
+    private func endPreview(_ name: PreviewFeedName) {
+        guard feeds.feed(name.text) != nil else { return }
+        previews.close(name)
+        program.close(name)
     }
 
     /// Updates the ledger: connected and reconnecting audience counts, hosts do not.
@@ -154,6 +171,7 @@ struct StageEventDispatcher: Sendable {
     private func end(_ event: StageEvent) {
         let room = event.roomName
         mixers.observe(event, hasHost: false)
+        endPreview(PreviewFeedName(room: room))
         hosts.close(because: "the room has ended") { $0.room == room }
         for feed in feeds.all {
             if HostFeedName(feed.name)?.room == room { feeds.close(feed.name, reason: .roomEnded) }

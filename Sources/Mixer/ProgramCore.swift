@@ -28,12 +28,19 @@ final class ProgramCore {
     var reducesFrameRate = false
     private var clock: ProgramClock
     private var video: VideoMixer
+    /// Composes the preview; nil without one.
+    private var preview: PreviewMixer?
+    private let previewOutput: (any PreviewOutput)?
+    /// Called when the preview ends, and those who were shown it get the program's video.
+    private let previewEnded: () -> Void
+    private let overlayCache: OverlayCache
+    private let requestRendering: () -> Void
     private var scene = Scene()
     private var hasScene = false
     private var hosts: [String: ProgramHost] = [:]
     private var leaving: [ProgramHost] = []
     private let audio: AudioMixer
-    private let assets: AssetCache
+    private let returns: (any MixMinusOutput)?
     private var nextSignals = Int64.min
     /// Program time of the last step, in milliseconds.
     private var time: Double?
@@ -56,6 +63,8 @@ final class ProgramCore {
         overlayCache: OverlayCache,
         requestRendering: @escaping () -> Void = {},
         returns: (any MixMinusOutput)? = nil,
+        preview: (any PreviewOutput)? = nil,
+        previewEnded: @escaping () -> Void = {},
         music: SlateMusic = SlateMusic(AssetCache())
     ) {
         self.configuration = configuration
@@ -63,8 +72,12 @@ final class ProgramCore {
         self.output = output
         self.signals = signals
         self.loadMonitor = loadMonitor
+        self.returns = returns
+        previewOutput = preview
+        self.previewEnded = previewEnded
+        self.overlayCache = overlayCache
+        self.requestRendering = requestRendering
         audio = AudioMixer(output: output, returns: returns, music: music)
-        assets = overlayCache.assets
         clock = ProgramClock(anchor: anchor, frameRate: configuration.frameRate)
         video = VideoMixer(
             ring: ring,
@@ -76,16 +89,37 @@ final class ProgramCore {
 
     /// Applies `scene` to everything made from now on.
     func apply(_ scene: Scene) {
-        if scene != self.scene { video.apply(scene) }
+        if scene != self.scene {
+            video.apply(scene)
+            applyPreview(of: scene)
+        }
         self.scene = scene
         hasScene = true
         audio.apply(scene)
         for host in hosts.values { configure(host) }
     }
 
+    /// Begins, changes or ends the preview.
+    private func applyPreview(of scene: Scene) {
+        let wasShown = preview != nil
+        if let shown = scene.preview {
+            // Without the memory for it there is no preview.
+            preview =
+                preview
+                ?? (try? PreviewMixer(of: configuration, overlayCache: overlayCache, requestRendering: requestRendering))
+            preview?.apply(shown)
+        } else if wasShown {
+            preview = nil
+            _ = overlayCache.request([], for: .preview)
+        }
+        guard wasShown != (preview != nil) else { return }
+        returns?.showPreview(preview != nil)
+        if wasShown { previewEnded() }
+    }
+
     /// Stores the file that scenes reference as `asset`; called between two steps.
     func provide(_ bytes: ByteBuffer, for asset: String) {
-        assets.put(bytes, for: asset)
+        overlayCache.assets.put(bytes, for: asset)
         audio.assetsDidChange()
     }
 
@@ -123,7 +157,7 @@ final class ProgramCore {
     private func configure(_ host: ProgramHost) {
         audio.configure(host)
         // Before the first scene no host has a tile, which does not mean that it is hidden.
-        let visibility = hasScene ? scene.visibility(of: host.input.id) : .whole
+        let visibility = hasScene ? (scene.preview ?? scene).visibility(of: host.input.id) : .whole
         host.setVisibility(visibility, at: time, steps: steps)
         if host.isCatchingUp { isAwaiting = true }
         host.isConcealed = scene.concealed.contains(host.input.id)
@@ -154,6 +188,9 @@ final class ProgramCore {
             let before = MonotonicSleep.threadSeconds()
             let began = MonotonicTime.now()
             makeFrame(index, sample: sample, isLate: isLate)
+            if !isLate, let canvas = preview?.compose(index, sample: sample, hosts: hosts) {
+                previewOutput?.writeFrame(canvas, index: index)
+            }
             let spent = MonotonicSleep.threadSeconds() - before
             composeSeconds += spent
             loadMonitor?.composed(in: MonotonicTime.now().seconds(since: began), processor: spent)

@@ -55,6 +55,7 @@ public final class ProgramMixer: Sendable {
     private let hostSignals = HostSignals()
     let loadMonitor: LoadMonitor
     private let returns: MixMinusEncoder
+    private let preview: PreviewEncoder
     private let music: SlateMusic
     private let recorder: ArrivalRecorder?
     private let markers: DecodeMarkers?
@@ -69,8 +70,8 @@ public final class ProgramMixer: Sendable {
     ///     Another mixer takes over a program by beginning after the last one's end.
     ///   - encoderOptions: Further x264 parameters, `name=value` separated by colons; nil uses those of the preset.
     ///   - returnSink: Receives the mix-minus feeds of the hosts in `AudioScene.returns`, each packet with its host:
-    ///     the program's video with the audio of all other hosts, beginning with a keyframe; called on a thread of its
-    ///     own.
+    ///     the program's video, or the preview's where there is one, with the audio of all other hosts, beginning with a
+    ///     keyframe; called on a thread of its own.
     ///   - recorder: Records everything that arrives, so that the program can be rendered again.
     ///   - markers: The file in which each decode thread marks its host.
     ///   - onUnusableAsset: Called once for each provided file that cannot be drawn or played, with the reason; any
@@ -103,6 +104,7 @@ public final class ProgramMixer: Sendable {
         music = SlateMusic(assets)
         let returns = MixMinusEncoder(bitrate: configuration.audioBitrate * 1000, sink: returnSink)
         self.returns = returns
+        preview = PreviewEncoder(of: configuration) { returns.writePreviewPacket($0) }
         ring = try CanvasRing(width: configuration.width, height: configuration.height)
         encoder = try ProgramEncoder(
             configuration,
@@ -153,12 +155,14 @@ public final class ProgramMixer: Sendable {
         returns.close()
         music.close()
         overlayThread.close()
+        preview.close()
         for thread in threads.dropFirst() { thread.join() }
     }
 
-    /// Applies a scene from the next frame on; any thread.
+    /// Applies a scene from the next frame on; any thread, but no event loop, because an encoder may open or close.
     public func apply(_ scene: Scene) {
         returns.follow(scene.audio.returns)
+        preview.setActive(scene.previewTiles != nil)
         control.withLock { $0.scene = scene }
     }
 
@@ -252,7 +256,7 @@ public final class ProgramMixer: Sendable {
         result.processor.compose += past.compose
         result.processor.rest = past.rest + report.programSeconds - program.compose - program.audio
         result.processor.rest += report.encoderSeconds - encoding.encodeSeconds - encoding.audioSeconds
-        result.processor.encode = encoding.encodeSeconds
+        result.processor.encode = encoding.encodeSeconds + preview.encodeSeconds
         result.processor.audio += past.audio + encoding.audioSeconds + report.returnSeconds
         for used in inputs.map(\.processor) {
             result.processor.decode += used.decode
@@ -317,6 +321,8 @@ public final class ProgramMixer: Sendable {
             overlayCache: overlayThread.overlayCache,
             requestRendering: { [overlayThread] in overlayThread.call() },
             returns: returns,
+            preview: preview,
+            previewEnded: { [encoder] in encoder.requestKeyframe() },
             music: music
         )
         var degradation = DegradationController(core, encoder: encoder)
@@ -415,6 +421,11 @@ extension ProgramMixer {
     ///   no frames.
     public func requestSnapshot(_ snapshot: Snapshot, completion: @escaping @Sendable (ByteBuffer?) -> Void) {
         encoder.snapshots.requestSnapshot(snapshot, completion: completion)
+    }
+
+    /// Makes an image file of the preview's next frame, as `requestSnapshot(_:completion:)` does of the program's.
+    public func requestPreviewSnapshot(_ snapshot: Snapshot, completion: @escaping @Sendable (ByteBuffer?) -> Void) {
+        preview.snapshots.requestSnapshot(snapshot, completion: completion)
     }
 
     /// Makes an image file of the newest keyframe that a host has sent, in the program or not; any thread.

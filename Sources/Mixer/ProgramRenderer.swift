@@ -89,6 +89,7 @@ public final class ProgramRenderer {
         ring: CanvasRing,
         output: any ProgramOutput,
         returns: (any MixMinusOutput)? = nil,
+        preview: (any PreviewOutput)? = nil,
         recorder: ArrivalRecorder? = nil
     ) {
         self.configuration = configuration
@@ -103,6 +104,7 @@ public final class ProgramRenderer {
             output: output,
             overlayCache: overlayCache,
             returns: returns,
+            preview: preview,
             music: music
         )
         degradation = DegradationController(core, encoder: nil)
@@ -119,6 +121,7 @@ public final class ProgramRenderer {
         output: any ProgramOutput,
         overlayCache: OverlayCache,
         returns: (any MixMinusOutput)? = nil,
+        preview: (any PreviewOutput)? = nil,
         music: SlateMusic
     ) -> ProgramCore {
         ProgramCore(
@@ -128,6 +131,7 @@ public final class ProgramRenderer {
             output: output,
             overlayCache: overlayCache,
             returns: returns,
+            preview: preview,
             music: music
         )
     }

@@ -19,6 +19,8 @@ final class MixerReporter: Sendable {
         var isStopped = false
     }
 
+    /// The header field by which the gateway says that a director watches the preview.
+    fileprivate static let previewFieldName = "Footlight-Preview"
     /// The interval between two ticks.
     private static let interval = TimeAmount.milliseconds(100)
 
@@ -28,6 +30,8 @@ final class MixerReporter: Sendable {
     private let read: @Sendable () -> MixerReportBody
     /// Handles the snapshot names that the gateway requests in its responses.
     private let snapshotHandler: Mutex<@Sendable (String) -> Void> = Mutex({ _ in })
+    /// Handles whether a director watches the preview, as each response says.
+    private let previewHandler: Mutex<@Sendable (Bool) -> Void> = Mutex({ _ in })
     private let state = Mutex(State(throttle: ReportThrottle(now: .now())))
 
     /// - Parameters:
@@ -55,6 +59,16 @@ final class MixerReporter: Sendable {
                 if let mixer { uploader.upload(names, from: mixer) }
             }
         }
+    }
+
+    /// Calls `handler` with each response: whether a director watches the preview.
+    func reportPreviewDemand(to handler: @escaping @Sendable (_ isWatched: Bool) -> Void) {
+        previewHandler.withLock { $0 = handler }
+    }
+
+    fileprivate func requestPreview(_ isWatched: Bool) {
+        let handler = previewHandler.withLock { $0 }
+        handler(isWatched)
     }
 
     fileprivate func requestSnapshots(_ names: String) {
@@ -166,6 +180,8 @@ private final class ReportResponseHandler: ChannelInboundHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             status = Int(head.status.code)
+            guard (200..<300).contains(status) else { return }
+            reporter.requestPreview(head.headers.contains(name: MixerReporter.previewFieldName))
             if let names = head.headers.first(name: SnapshotUploader.fieldName) { reporter.requestSnapshots(names) }
         case .body: break
         case .end: reporter.answered(status: status)
@@ -374,7 +390,7 @@ extension SyncResource {
 /// Encodes and uploads the snapshots that the gateway requests.
 ///
 /// The gateway requests them in its responses to reports, in the header `fieldName`, as a comma-separated list such as
-/// `jpg-640`, or `jpg-320-PA…` for one of that host alone. Each is posted on a connection of its own; the gateway repeats the request for one that fails.
+/// `jpg-640`, `jpg-640-preview` for one of the preview, or `jpg-320-PA…` for one of that host alone. Each is posted on a connection of its own; the gateway repeats the request for one that fails.
 struct SnapshotUploader: Sendable {
     static let fieldName = "Footlight-Snapshots"
     /// The timeout of an upload.
@@ -405,7 +421,9 @@ struct SnapshotUploader: Sendable {
             let completion: @Sendable (ByteBuffer?) -> Void = { file in
                 if let file { post(file, as: name) }
             }
-            if parts.count == 3 {
+            if parts.last == "preview" {
+                mixer.requestPreviewSnapshot(snapshot, completion: completion)
+            } else if parts.count == 3 {
                 mixer.requestSnapshot(snapshot, of: String(parts[2]), completion: completion)
             } else {
                 mixer.requestSnapshot(snapshot, completion: completion)

@@ -18,7 +18,7 @@ final class MixerSession {
     private let mixer: ProgramMixer
     private let push: RTMPPush
     private let renditions: RenditionPushes
-    private let returns: ReturnPushes
+    private let feedPushes: FeedPushes
     private let feeds: Feeds
     private let room: Latest
     private let reporter: MixerReporter
@@ -42,23 +42,29 @@ final class MixerSession {
         recorder: ArrivalRecorder? = nil,
         markers: DecodeMarkers? = nil,
         push: RTMPPush,
-        returns openReturn: @escaping ReturnPushes.Open,
+        feedPush: @escaping FeedPushes.Open,
         renditions open: RenditionPushes.Open,
         reporter: Reporter,
         assets: Assets,
         onUnusableAsset: @escaping @Sendable (_ asset: String, _ reason: String) -> Void,
         onStalledDecoder: @escaping @Sendable (_ input: String) -> Void,
+        onPreviewDemand: @escaping @Sendable (_ isWatched: Bool) -> Void,
         feeds: @escaping Feeds
     ) throws {
         self.push = push
         self.feeds = feeds
         renditions = try RenditionPushes(of: configuration, open: open)
         let metadata = Self.metadata(configuration)
-        let returns = ReturnPushes(metadata: metadata, open: openReturn)
-        self.returns = returns
+        let preview = Rendition(previewOf: configuration)
+        let feedPushes = FeedPushes(
+            metadata: metadata,
+            preview: Self.metadata(configuration, preview),
+            open: feedPush
+        )
+        self.feedPushes = feedPushes
         let mixer = try ProgramMixer(
             configuration: configuration,
-            returnSink: { sid, packet in returns.receive(packet, for: sid) },
+            returnSink: { mix, packet in feedPushes.receive(packet, for: mix) },
             recorder: recorder,
             markers: markers,
             onUnusableAsset: onUnusableAsset,
@@ -77,6 +83,7 @@ final class MixerSession {
                 .adding(mixer.frames)
         }
         self.reporter.sendSnapshots(of: mixer)
+        self.reporter.reportPreviewDemand(to: onPreviewDemand)
         self.assets = assets { bytes, id in
             if let bytes { mixer.provide(bytes, for: id) } else { mixer.withdraw(id) }
         }
@@ -101,9 +108,22 @@ final class MixerSession {
         )
     }
 
+    fileprivate static func metadata(_ program: ProgramConfiguration, _ rendition: Rendition) -> MediaPacket {
+        StreamMetadata.packet(
+            width: rendition.width,
+            height: rendition.height,
+            frameRate: (rendition.frameRate ?? program.frameRate).perSecond,
+            videoBitrate: rendition.videoBitrate,
+            audioBitrate: program.audioBitrate,
+            sampleRate: 48_000,
+            channels: 2,
+            encoder: "Footlight"
+        )
+    }
+
     /// Applies the present state of the room to inputs and scene.
     func update(_ room: RoomMirror) {
-        returns.update(room.returnFeeds)
+        feedPushes.update(room.feeds)
         assets.setRequired(room.assets, removing: room.removedAssets)
         // First, so that a leaving host can be animated out.
         mixer.apply(room.scene)
@@ -133,7 +153,7 @@ final class MixerSession {
         for reader in readers.values { reader.stop() }
         readers.removeAll()
         mixer.stop()
-        returns.stop()
+        feedPushes.stop()
         push.stop()
         renditions.stop()
     }
@@ -217,18 +237,7 @@ final class RenditionPushes: Sendable {
         let ladder = configuration.ladder ?? RenditionLadder()
         for rendition in ladder.renditions {
             let push = try open(rendition.name)
-            push.receive(
-                StreamMetadata.packet(
-                    width: rendition.width,
-                    height: rendition.height,
-                    frameRate: (rendition.frameRate ?? configuration.frameRate).perSecond,
-                    videoBitrate: rendition.videoBitrate,
-                    audioBitrate: configuration.audioBitrate,
-                    sampleRate: 48_000,
-                    channels: 2,
-                    encoder: "Footlight"
-                )
-            )
+            push.receive(MixerSession.metadata(configuration, rendition))
             pushes[rendition.name] = push
         }
         if ladder.hasAudioOnly { pushes[RenditionLadder.audioName] = try open(RenditionLadder.audioName) }
@@ -246,42 +255,46 @@ final class RenditionPushes: Sendable {
     }
 }
 
-/// Pushes return feeds to the gateway, one connection per host with a return feed.
-final class ReturnPushes: Sendable {
-    /// Makes the push of a host's return feed by identity; nil if it has no valid address.
-    typealias Open = @Sendable (_ identity: String) -> RTMPPush?
+/// Pushes return feeds and the preview to the gateway, one connection for each.
+final class FeedPushes: Sendable {
+    /// Makes the push of a feed; nil if it has no valid address.
+    typealias Open = @Sendable (MixFeed) -> RTMPPush?
 
     private let open: Open
     private let metadata: MediaPacket
+    private let previewMetadata: MediaPacket
     private let pushes = Mutex<[String: RTMPPush]>([:])
 
-    /// - Parameter metadata: The first packet of each feed.
-    init(metadata: MediaPacket, open: @escaping Open) {
+    /// - Parameters:
+    ///   - metadata: The first packet of each return feed.
+    ///   - preview: The first packet of the preview.
+    init(metadata: MediaPacket, preview: MediaPacket, open: @escaping Open) {
         self.metadata = metadata
+        previewMetadata = preview
         self.open = open
     }
 
-    /// Starts and stops pushes to match the hosts with a return feed.
+    /// Starts and stops pushes to match the feeds of the room.
     ///
-    /// - Parameter required: Identities by sid.
-    func update(_ required: [String: String]) {
+    /// - Parameter required: The feeds by the ids of their mixes.
+    func update(_ required: [String: MixFeed]) {
         let (gone, known) = pushes.withLock { pushes in
             let gone = pushes.filter { required[$0.key] == nil }
-            for sid in gone.keys { pushes[sid] = nil }
+            for mix in gone.keys { pushes[mix] = nil }
             return (gone, Set(pushes.keys))
         }
         for push in gone.values { push.stop() }
-        for (sid, identity) in required where !known.contains(sid) {
-            guard let push = open(identity) else { continue }
-            push.receive(metadata)
+        for (mix, feed) in required where !known.contains(mix) {
+            guard let push = open(feed) else { continue }
+            push.receive(feed == .preview ? previewMetadata : metadata)
             push.start()
-            pushes.withLock { $0[sid] = push }
+            pushes.withLock { $0[mix] = push }
         }
     }
 
-    /// Pushes a packet of a host's return feed; never blocks.
-    func receive(_ packet: MediaPacket, for sid: String) {
-        pushes.withLock { $0[sid] }?.receive(packet)
+    /// Pushes a packet of the feed with this mix; never blocks.
+    func receive(_ packet: MediaPacket, for mix: String) {
+        pushes.withLock { $0[mix] }?.receive(packet)
     }
 
     func stop() {

@@ -13,13 +13,24 @@ struct RoomEventSubscription: Sendable {
         case lost(String)
     }
 
-    let events: AsyncThrowingStream<EventResource, any Error>
+    /// What a mixer learns about its room.
+    enum Change: Sendable {
+        case event(EventResource)
+        /// Whether a director watches the preview.
+        case previewDemand(Bool)
+    }
 
-    /// Opens the stream; a failure ends `events` with an error.
+    let changes: AsyncThrowingStream<Change, any Error>
+    private let continuation: AsyncThrowingStream<Change, any Error>.Continuation
+
+    /// Adds a change that the gateway said elsewhere, in the order of the events; any thread.
+    func report(_ change: Change) { continuation.yield(change) }
+
+    /// Opens the stream; a failure ends `changes` with an error.
     static func open(_ source: GatewaySource, group: any EventLoopGroup) -> RoomEventSubscription {
         // The gateway disconnects a reader long before this many events are pending.
-        let (events, continuation) = AsyncThrowingStream.makeStream(
-            of: EventResource.self,
+        let (changes, continuation) = AsyncThrowingStream.makeStream(
+            of: Change.self,
             bufferingPolicy: .bufferingOldest(16_384)
         )
         let connected = source.connect(on: group) { pipeline in
@@ -30,7 +41,7 @@ struct RoomEventSubscription: Sendable {
             continuation.onTermination = { _ in channel.close(promise: nil) }
         }
         connected.whenFailure { continuation.finish(throwing: End.lost("\($0)")) }
-        return RoomEventSubscription(events: events)
+        return RoomEventSubscription(changes: changes, continuation: continuation)
     }
 }
 
@@ -39,12 +50,12 @@ private final class RoomEventsHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
     private let source: GatewaySource
-    private let continuation: AsyncThrowingStream<EventResource, any Error>.Continuation
+    private let continuation: AsyncThrowingStream<RoomEventSubscription.Change, any Error>.Continuation
     private var parser = ServerSentEventParser()
 
     init(
         source: GatewaySource,
-        continuation: AsyncThrowingStream<EventResource, any Error>.Continuation
+        continuation: AsyncThrowingStream<RoomEventSubscription.Change, any Error>.Continuation
     ) {
         self.source = source
         self.continuation = continuation
@@ -66,7 +77,7 @@ private final class RoomEventsHandler: ChannelInboundHandler {
                 guard let resource = try? WireJSON.decode(EventResource.self, from: Data(event.data.utf8)) else {
                     continue
                 }
-                continuation.yield(resource)
+                continuation.yield(.event(resource))
             }
             guard parser.isOverLimit else { return }
             continuation.finish(throwing: RoomEventSubscription.End.lost("an event was too long"))

@@ -27,6 +27,8 @@ struct RoomMirror: Equatable {
     private(set) var lostCameras: Set<String> = []
     /// The sid of the present or last dominant speaker.
     private(set) var speaker: String?
+    /// Whether a director watches the preview, as the gateway says in its answers to reports.
+    var isPreviewWatched = false
 
     /// Applies an event.
     mutating func apply(_ event: EventResource) {
@@ -219,19 +221,31 @@ extension RoomMirror {
             scene.slate = slate
             // Backstage the hosts hear each other, and the audience does not hear them.
             if !isEnded { scene.talkback = audible }
+            if hasPreview { scene.previewTiles = hostTiles }
+            if feeds.values.contains(.preview) { scene.audio.returns.insert(Scene.previewMix) }
             return scene
         }
+        scene.tiles = hostTiles
+        scene.audible = audible
+        if scene.tiles.isEmpty { scene.slate = slate }
+        return scene
+    }
+
+    /// The layout's tiles with what the hosts show in them.
+    private var hostTiles: [Tile] {
         let hosts = Dictionary(hosts.map { ($0.sid, $0) }, uniquingKeysWith: { $1 })
-        scene.tiles = tiles.compactMap { resource in
+        return tiles.compactMap { resource in
             hosts[resource.participantSID].flatMap { host in
                 var tile = Tile(resource, source: source(of: resource, host: host))
                 if !host.isEnabled(.mic) { tile?.isMicOn = false }
                 return tile
             }
         }
-        scene.audible = audible
-        if scene.tiles.isEmpty { scene.slate = slate }
-        return scene
+    }
+
+    /// Whether the scene is composed as it would be on air: backstage, for the hosts' return feeds and for a director.
+    private var hasPreview: Bool {
+        isBackstage && !isEnded && !hosts.isEmpty && (isPreviewWatched || hosts.contains(where: \.sound.returnFeed))
     }
 
     /// Returns the source of a tile; nil if its name is unknown.
@@ -349,15 +363,25 @@ extension Tile {
     }
 }
 
-/// Return feeds.
+/// A feed with an audio mix of its own.
+enum MixFeed: Hashable {
+    /// The return feed of the host with this identity.
+    case hostReturn(String)
+    /// The preview of the room, with the audio of all hosts.
+    case preview
+}
+
+/// Feeds beside the program.
 extension RoomMirror {
-    /// The hosts with a return feed: identities by sid.
-    var returnFeeds: [String: String] {
+    /// The feeds with an audio mix of their own, by the mix's id: those of hosts have their sids.
+    var feeds: [String: MixFeed] {
         guard !isEnded else { return [:] }
-        return Dictionary(
-            hosts.filter(\.sound.returnFeed).map { ($0.sid, $0.identity) },
+        var feeds = Dictionary(
+            hosts.filter(\.sound.returnFeed).map { ($0.sid, MixFeed.hostReturn($0.identity)) },
             uniquingKeysWith: { $1 }
         )
+        if hasPreview, isPreviewWatched { feeds[Scene.previewMix] = .preview }
+        return feeds
     }
 }
 

@@ -9,6 +9,7 @@ import NIOCore
 import NIOPosix
 import RTMP
 import Stage
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -63,12 +64,20 @@ package struct RoomMixer: Sendable {
         var mirror = RoomMirror()
         var session: MixerSession?
         var failures = 0
+        let subscription = Mutex<RoomEventSubscription?>(nil)
         while !mirror.isEnded {
             let stream = RoomEventSubscription.open(events, group: group)
+            subscription.withLock { $0 = stream }
             do {
-                for try await event in stream.events {
-                    failures = 0
-                    mirror.apply(event)
+                for try await change in stream.changes {
+                    switch change {
+                    case .event(let event):
+                        failures = 0
+                        mirror.apply(event)
+                    case .previewDemand(let isWatched):
+                        guard isWatched != mirror.isPreviewWatched else { continue }
+                        mirror.isPreviewWatched = isWatched
+                    }
                     let current =
                         try session
                         ?? MixerSession(
@@ -76,7 +85,7 @@ package struct RoomMixer: Sendable {
                             recorder: recorder,
                             markers: markers,
                             push: push("program", to: arguments.room),
-                            returns: returns,
+                            feedPush: feedPush,
                             renditions: { try push($0, to: "\(arguments.room)_\($0)") },
                             reporter: reporter(group),
                             assets: assets(group),
@@ -93,6 +102,9 @@ package struct RoomMixer: Sendable {
                                 )
                                 // The decode marker is set, so that the supervisor finds the host.
                                 abort()
+                            },
+                            onPreviewDemand: { isWatched in
+                                subscription.withLock { $0 }?.report(.previewDemand(isWatched))
                             },
                             feeds: feeds(group)
                         )
@@ -169,12 +181,17 @@ package struct RoomMixer: Sendable {
         }
     }
 
-    private var returns: ReturnPushes.Open {
-        { identity in
+    private var feedPush: FeedPushes.Open {
+        { feed in
             do {
-                return try push("return", to: ReturnFeedName(room: arguments.room, identity: identity).text)
+                switch feed {
+                case .hostReturn(let identity):
+                    return try push("return", to: ReturnFeedName(room: arguments.room, identity: identity).text)
+                case .preview:
+                    return try push("preview", to: PreviewFeedName(room: arguments.room).text)
+                }
             } catch {
-                logger.warning("return feed has no valid address", metadata: ["error": "\(error)"])
+                logger.warning("feed has no valid address", metadata: ["error": "\(error)"])
                 return nil
             }
         }

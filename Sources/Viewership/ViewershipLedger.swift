@@ -299,6 +299,14 @@ public final class ViewershipLedger: Sendable, PrivateAudience {
         roomReports.withLock { $0.setOnAir(room, isOn, at: now) }
     }
 
+    /// Sets whether the audience sees a slate instead of the program, because the room has not gone live yet.
+    ///
+    /// That is no time on air, also while the program is published.
+    public func setWithheld(_ room: String, _ isWithheld: Bool) {
+        let now = clock.now.milliseconds
+        roomReports.withLock { $0.setWithheld(room, isWithheld, at: now) }
+    }
+
     /// Raises the lag of CDN logs; the lag never decreases.
     public func logsLag(milliseconds: Int64) {
         logLag.max(milliseconds, ordering: .relaxed)

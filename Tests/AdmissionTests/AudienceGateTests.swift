@@ -553,3 +553,61 @@ struct PlaybackGrantTests {
         #expect(ledger.statement(of: String(decoding: forged, as: UTF8.self), room: "show") == nil)
     }
 }
+
+@Suite("Admission to a preview") struct PreviewAdmissionTests {
+    private func player(_ role: PlayerRequest.Role, holdsToken: Bool, sid: String? = nil) -> PlayerRequest {
+        var player = PlayerRequest(sid: sid, userAgent: "Mozilla/5.0", address: "192.0.2.1", role: role)
+        player.holdsToken = holdsToken
+        return player
+    }
+
+    @Test("admits monitors of the room and the session ids that they got, and nobody of the audience")
+    func admission() throws {
+        let fixture = GateFixture()
+        let gate = fixture.gate
+        fixture.ledger.roomBegan("show")
+        for (role, holdsToken) in [
+            (PlayerRequest.Role.viewer, false), (.viewer, true), (.relay, true), (.monitor, false),
+        ] {
+            let player = player(role, holdsToken: holdsToken)
+            #expect(gate.admit(player, to: "show.preview") == .denied(.preview))
+            #expect(gate.refusal(of: player, to: "show.preview") == .preview)
+        }
+        guard case .uncounted(let sid) = gate.admit(player(.monitor, holdsToken: true), to: "show.preview") else {
+            Issue.record("the monitor is refused")
+            return
+        }
+        #expect(gate.admit(player(.viewer, holdsToken: false, sid: sid), to: "show.preview") == .uncounted(sid: sid))
+        // Neither an id of the program, nor that of another room's preview.
+        let viewer = gate.admit(player(.viewer, holdsToken: false), to: "show")
+        guard case .viewer(let other) = viewer else {
+            Issue.record("a viewer of a public room is refused")
+            return
+        }
+        for (id, name) in [(other, "show.preview"), (sid, "other.preview"), ("junk", "show.preview")] {
+            #expect(gate.admit(player(.viewer, holdsToken: false, sid: id), to: name) == .denied(.preview))
+        }
+        #expect(gate.admit(player(.viewer, holdsToken: false, sid: sid), to: "show") == .refused)
+        #expect(gate.isRestricted("show.preview") && !gate.isRestricted("show"))
+        #expect(!gate.accepts(sid: sid, room: "show.preview"), "no content network asks for a preview")
+        fixture.clock.advance(by: .seconds(43_201))
+        #expect(gate.admit(player(.viewer, holdsToken: false, sid: sid), to: "show.preview") == .denied(.preview))
+    }
+
+    @Test("the viewer counter learns nothing of the players of a preview")
+    func uncounted() {
+        let fixture = GateFixture()
+        fixture.ledger.roomBegan("show")
+        let audience = GuardedAudience(fixture.ledger, behind: fixture.gate)
+        guard case .uncounted(let sid) = audience.admit(player(.monitor, holdsToken: true), to: "show.preview") else {
+            Issue.record("the monitor is refused")
+            return
+        }
+        for (kind, room) in [(AudienceEvent.Kind.opened, "show.preview"), (.playlistServed, "show.preview")] {
+            audience.record(
+                AudienceEvent(sid: sid, room: room, playback: .hls, kind: kind, at: fixture.clock.now, bytes: 9)
+            )
+        }
+        #expect(!fixture.ledger.isPresent(sid: sid, room: "show.preview"))
+    }
+}

@@ -44,3 +44,25 @@ struct ReturnFeedNameTests {
         #expect(ReturnFeedName(text) == nil)
     }
 }
+
+@Suite("Names of previews")
+struct PreviewFeedNameTests {
+    @Test("parses a formatted name, which is no program's")
+    func roundTrip() {
+        let name = PreviewFeedName(room: "show_1")
+        #expect(name.text == "show_1.preview" && PreviewFeedName(name.text) == name)
+        #expect(HostFeedName(name.text) == nil && ReturnFeedName(name.text) == nil)
+        #expect(!FeedName.isProgram(name.text) && FeedName.isProgram("show_1"))
+        #expect(FeedName.isProgram(RenditionFeedName(room: "show", rendition: "720p").text))
+    }
+
+    @Test(
+        "refuses other text",
+        arguments: [
+            "", "show", ".preview", "preview", "show.preview.x", "show.return.preview", "a.b.preview", "show.Preview",
+        ]
+    )
+    func others(text: String) {
+        #expect(PreviewFeedName(text) == nil)
+    }
+}

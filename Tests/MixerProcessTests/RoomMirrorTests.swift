@@ -236,9 +236,9 @@ struct RoomMirrorTests {
         var host = ParticipantResource.connected("PA1")
         host.sound.returnFeed = true
         var room = followed(event(.participantJoined, participant: host))
-        #expect(!room.returnFeeds.isEmpty)
+        #expect(!room.feeds.isEmpty)
         room.apply(event(.roomEnded))
-        #expect(room.isEnded && room.inputs.isEmpty && room.returnFeeds.isEmpty)
+        #expect(room.isEnded && room.inputs.isEmpty && room.feeds.isEmpty)
         #expect(room.scene.slate?.kind == .ended)
     }
 
@@ -567,6 +567,33 @@ struct RoomMirrorAudioTests {
         change.participant = host("PA2") { $0.sound.gainDB = -6 }
         room.apply(change)
         #expect(room.scene.audio.gains == ["PA2": -6])
+    }
+
+    @Test("backstage there is a preview of what would be on air, while somebody is shown it")
+    func preview() {
+        var room = followed([host("PA1") { $0.tracks = [.playing(.mic), .playing(.camera)] }], duck: "off")
+        let onAir = room.scene
+        #expect(onAir.previewTiles == nil && room.feeds.isEmpty)
+        room.isPreviewWatched = true
+        #expect(room.scene == onAir && room.feeds.isEmpty, "on air the program is what there is to see")
+        var change = event(.roomUpdated)
+        change.room = self.room(RoomSoundResource())
+        change.room?.backstage = true
+        room.apply(change)
+        #expect(room.scene.tiles.isEmpty && room.scene.slate != nil && room.scene.audible.isEmpty)
+        #expect(room.scene.previewTiles == onAir.tiles)
+        #expect(room.scene.audio.returns == [Scene.previewMix])
+        #expect(room.feeds == [Scene.previewMix: .preview])
+        room.isPreviewWatched = false
+        #expect(room.scene.previewTiles == nil && room.feeds.isEmpty)
+        // For return feeds there is one without a director.
+        var guest = event(.participantJoined)
+        guest.participant = host("PA2") { $0.sound.returnFeed = true }
+        room.apply(guest)
+        #expect(room.scene.previewTiles != nil && room.feeds == ["PA2": .hostReturn("pa2")])
+        #expect(room.scene.audio.returns == ["PA2"])
+        room.apply(event(.roomEnded))
+        #expect(room.scene.previewTiles == nil && room.feeds.isEmpty)
     }
 
     @Test("backstage the hosts hear each other, and the audience hears none of them")

@@ -11,6 +11,8 @@ struct MixerRoutes: FeatureRoutes {
     let snapshots: SnapshotStore
     /// Called with the room's name at each report.
     let mixerReported: @Sendable (String) -> Void
+    /// Whether the preview of a room, by name, is played.
+    let isPreviewWatched: @Sendable (String) -> Bool
     let fetch: ControlServices.AssetFetching
     let access: EventStreamAccess
 
@@ -42,13 +44,16 @@ struct MixerRoutes: FeatureRoutes {
             mixerReported(room.name)
             try rooms.directory.report(room: room.sid, MixerReport(body))
             levels.publish(room: room.sid) { LevelsResource(body) }
-            // The response names the requested snapshots.
+            // The response names the requested snapshots, and says whether a preview is wanted.
             let requested = snapshots.mixerReported(room: room.sid)
-            guard !requested.isEmpty else { return Response(status: .noContent) }
-            return Response(
-                status: .noContent,
-                headers: [.footlightSnapshots: requested.map(\.text).joined(separator: ",")]
-            )
+            var headers = HTTPFields()
+            if !requested.isEmpty {
+                headers[.footlightSnapshots] = requested.map(\.text).joined(separator: ",")
+            }
+            if isPreviewWatched(room.name) || snapshots.isPreviewRequested(room: room.sid) {
+                headers[.footlightPreview] = "1"
+            }
+            return Response(status: .noContent, headers: headers)
         }
 
         api.read("rooms/:room/mixer/asset") { call in

@@ -47,6 +47,19 @@ struct SnapshotRoutes: FeatureRoutes {
             return try await image(key, of: room, isAnonymous: false, isCacheable: false, call.request)
         }
 
+        // What would be on air, while the room is backstage.
+        api.read("rooms/:room/preview.jpg") { call in
+            let room = try rooms.liveRoom(call)
+            if call.claims.role != .monitor || !call.claims.isFor(room) { try call.claims.requireMonitoring() }
+            let view = try rooms.directory.room(room.sid)
+            // Without a host the mixer makes no preview.
+            guard view.isBackstage, view.counts.hosts > 0 else { throw StageError.snapshotNotFound }
+            guard let key = SnapshotKey(previewWidth: call.query("width")) else {
+                throw StageError.invalidParameter("width", "must be a number above zero")
+            }
+            return try await image(key, of: room, isAnonymous: false, isCacheable: false, call.request)
+        }
+
         // Where a mixer uploads the requested images.
         api.postUnaudited("rooms/:room/mixer/snapshot") { call in
             let room = try rooms.liveRoom(call)

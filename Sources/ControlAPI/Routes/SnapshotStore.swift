@@ -130,6 +130,13 @@ final class SnapshotStore: Sendable {
         }
     }
 
+    /// Whether images of a room's preview are requested.
+    func isPreviewRequested(room: String, now: ContinuousClock.Instant = .now) -> Bool {
+        rooms.withLock { rooms in
+            rooms[room]?.requests.contains { $0.key.isPreview && $0.value.until > now } ?? false
+        }
+    }
+
     /// Stores an image that a mixer made.
     func store(_ bytes: ByteBuffer, _ key: SnapshotKey, room: String, now: ContinuousClock.Instant = .now) {
         let number = count.add(1, ordering: .relaxed).newValue
@@ -150,14 +157,16 @@ final class SnapshotStore: Sendable {
     }
 }
 
-/// The kind of a snapshot: file format and width, and the host that it shows instead of the program.
+/// The kind of a snapshot: file format and width, and whether it shows the preview or a host instead of the program.
 struct SnapshotKey: Hashable, Sendable {
     /// `jpg` or `png`.
     let format: String
     /// One of `widths`; 0 for the program's own width.
     let width: Int
-    /// The sid of the host that it shows; nil for the program.
+    /// The sid of the host that it shows; nil for the program or the preview.
     let participant: String?
+    /// Whether it shows the preview.
+    let isPreview: Bool
 
     /// The supported widths; any other is rounded up to the next, so that few images serve many requests.
     static let widths = [160, 320, 480, 640, 960, 1280]
@@ -178,9 +187,21 @@ struct SnapshotKey: Hashable, Sendable {
         guard (2...3).contains(parts.count), ["jpg", "png"].contains(parts[0]), let width = Int(parts[1]),
             width == 0 || Self.widths.contains(width)
         else { return nil }
-        let participant = parts.count == 3 ? String(parts[2]) : nil
-        guard participant.map({ StageIdentifier.isValid($0, "PA") }) ?? true else { return nil }
-        self.init(format: String(parts[0]), resolved: width, participant: participant)
+        let subject = parts.count == 3 ? String(parts[2]) : nil
+        let isPreview = subject == Self.previewText
+        guard isPreview || subject.map({ StageIdentifier.isValid($0, "PA") }) ?? true else { return nil }
+        self.init(
+            format: String(parts[0]),
+            resolved: width,
+            participant: isPreview ? nil : subject,
+            isPreview: isPreview
+        )
+    }
+
+    /// Creates a key for a request's `width` of the preview's image; nil for a malformed width.
+    init?(previewWidth width: String?) {
+        guard let program = Self(format: "jpg", width: width) else { return nil }
+        self.init(format: program.format, resolved: program.width, isPreview: true)
     }
 
     /// Creates a key for a request's `width` of a host's image, 320 pixels without one; nil for a malformed width.
@@ -191,15 +212,21 @@ struct SnapshotKey: Hashable, Sendable {
 
     /// - Parameters:
     ///   - width: One of `widths`, or 0.
-    ///   - participant: The sid of the host that it shows; nil for the program.
-    init(format: String, resolved width: Int, participant: String? = nil) {
+    ///   - participant: The sid of the host that it shows; nil for the program or the preview.
+    ///   - isPreview: Whether it shows the preview.
+    init(format: String, resolved width: Int, participant: String? = nil, isPreview: Bool = false) {
         self.format = format
         self.width = width
         self.participant = participant
+        self.isPreview = isPreview
     }
 
-    /// The key as text, such as `jpg-640` or `jpg-320-PA…`.
-    var text: String { ["\(format)-\(width)", participant].compactMap(\.self).joined(separator: "-") }
+    private static let previewText = "preview"
+
+    /// The key as text, such as `jpg-640`, `jpg-640-preview` or `jpg-320-PA…`.
+    var text: String {
+        ["\(format)-\(width)", isPreview ? Self.previewText : participant].compactMap(\.self).joined(separator: "-")
+    }
 
     var contentType: String { format == "png" ? "image/png" : "image/jpeg" }
 }
@@ -207,4 +234,6 @@ struct SnapshotKey: Hashable, Sendable {
 extension HTTPField.Name {
     /// The snapshots that a mixer is asked for, such as `jpg-640,png-0`.
     static let footlightSnapshots = Self("Footlight-Snapshots") ?? .eTag
+    /// Tells a mixer that the preview is wanted.
+    static let footlightPreview = Self("Footlight-Preview") ?? .eTag
 }

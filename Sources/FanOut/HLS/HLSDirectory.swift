@@ -1,5 +1,6 @@
 public import HLS
 public import Media
+import Stage
 import Synchronization
 
 /// The HLS programs of all rooms, including recently ended ones, so that players can read the end of the playlist.
@@ -10,6 +11,10 @@ public final class HLSDirectory: Sendable {
         var endedAt: MonotonicTime?
         /// When a player was last told that no segment is available yet.
         var lastRequestAt: MonotonicTime?
+
+        func isRequested(at now: MonotonicTime) -> Bool {
+            endedAt == nil && lastRequestAt.map { now.seconds(since: $0) < HLSDirectory.retryWindow } ?? false
+        }
     }
 
     /// The time for which an ended program stays available, in seconds.
@@ -52,7 +57,7 @@ public final class HLSDirectory: Sendable {
                 first: firstNumber(),
                 isExpected: isExpected
             )
-            programs.setPrivate(privateRooms.withLock { $0.contains(room) })
+            programs.setPrivate(PreviewFeedName.isName(room) || privateRooms.withLock { $0.contains(room) })
             entries[room] = Entry(programs: programs)
             return programs
         }
@@ -77,7 +82,7 @@ public final class HLSDirectory: Sendable {
     /// Whether a room's program is expected without a command and not there yet.
     public func isResuming(_ room: String) -> Bool { programs(room)?.isResuming ?? false }
 
-    /// Records that a player requested a program without segments.
+    /// Records that a player requested a program without segments, or a playlist of a preview.
     func asked(for room: String) {
         let now = clock.now
         entries.withLock { $0[room]?.lastRequestAt = now }
@@ -87,11 +92,14 @@ public final class HLSDirectory: Sendable {
     public var roomsWithWaitingPlayers: [String] {
         let now = clock.now
         return entries.withLock { entries in
-            entries.filter {
-                $1.endedAt == nil && $1.lastRequestAt.map { now.seconds(since: $0) < Self.retryWindow } ?? false
-            }
-            .map(\.key)
+            entries.filter { !PreviewFeedName.isName($0) && $1.isRequested(at: now) }.map(\.key)
         }
+    }
+
+    /// Whether a player has requested a room's preview, by its feed's name, in the last seconds.
+    public func isPreviewRequested(_ name: String) -> Bool {
+        let now = clock.now
+        return entries.withLock { $0[name]?.isRequested(at: now) ?? false }
     }
 
     /// The bytes of media stored for each room, renditions included.

@@ -1,5 +1,8 @@
+import Stage
+
 /// A playback request: the parsed path of a request under `/live/`.
 ///
+/// The preview of a room is requested like a room of the name `ROOM.preview`.
 /// The path may name the session after the room, `/live/ROOM/~SID/…`; then relative URIs in its playlists do too.
 struct MediaRequest: Equatable {
     /// The resource of a room.
@@ -64,7 +67,7 @@ struct MediaRequest: Equatable {
         case (let run?, let name?):
             self.init(room: text(first), sid: sid, .file(run: text(run), name: text(name)))
         }
-        guard Self.isName(room) else { return nil }
+        guard Self.isName(PreviewFeedName(room)?.room ?? room) else { return nil }
     }
 
     /// Whether the request starts a session; later requests carry its id.

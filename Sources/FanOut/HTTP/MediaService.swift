@@ -223,6 +223,8 @@ public struct MediaService: Sendable {
                 audience.admit(player, to: room)
             }
         guard let sid = admission.sid else { return .now(admission.refusal) }
+        // The mixer makes a preview as long as it is played.
+        if PreviewFeedName.isName(room) { hls.asked(for: room) }
         if case .viewer = admission, !audience.hasFreeSlot(in: room, for: player) {
             return .now(feeds.refuseRoomFull(for: .hls))
         }

@@ -101,7 +101,7 @@ struct GatewayMetrics: Sendable {
     }
 
     private var fanOut: [MetricFamily] {
-        let activity = feeds.all.filter { stage.isRoom($0.name) }.map(\.activity)
+        let activity = feeds.all.filter { FeedName.isProgram($0.name) }.map(\.activity)
         func family(
             _ name: String,
             _ help: String,
@@ -161,13 +161,6 @@ extension MetricFamily.Sample {
     /// Makes a sample from label names and values.
     init(_ labels: KeyValuePairs<String, String>, _ value: Double) {
         self.init(labels: labels.map { .init(name: $0.key, value: $0.value) }, value: value)
-    }
-}
-
-extension RoomDirectory {
-    /// Returns whether a feed is a room's program rather than a host feed or a return feed.
-    fileprivate func isRoom(_ name: String) -> Bool {
-        HostFeedName(name) == nil && ReturnFeedName(name) == nil
     }
 }
 

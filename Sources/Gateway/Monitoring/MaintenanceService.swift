@@ -128,7 +128,7 @@ extension Pipeline {
         for feed in feeds.all where feed.activity.viewers > 0 {
             if let rendition = RenditionFeedName(feed.name) {
                 rooms.insert(rendition.room)
-            } else if HostFeedName(feed.name) == nil, ReturnFeedName(feed.name) == nil {
+            } else if FeedName.isProgram(feed.name) {
                 rooms.insert(feed.name)
             }
         }

@@ -7,7 +7,7 @@ import RTMP
 import Stage
 import Synchronization
 
-/// Admits the newest mixer of a room as the publisher of its program, renditions and return feeds.
+/// Admits the newest mixer of a room as the publisher of its program, renditions, preview and return feeds.
 ///
 /// Each mixer process has a higher epoch than all before it. A lower epoch is refused; a higher one disconnects the
 /// present publisher, and the feed continues its timeline. A new program also disconnects the older mixer's renditions
@@ -55,6 +55,16 @@ final class ProgramIngest: Sendable {
             return .refuse(.publishDenied("the room has ended"), after: .zero)
         }
         return publish(feeds.open(name.text, tick: .zero), room: name.room, epoch: epoch, on: connection)
+    }
+
+    /// Decides on a mixer that publishes a room's preview, whose token is valid for the room and `epoch`.
+    ///
+    /// Called on the connection's event loop.
+    func publish(_ name: PreviewFeedName, epoch: UInt64, on connection: RTMPConnection) -> PublishVerdict {
+        guard let feed = feeds.feed(name.text) else {
+            return .refuse(.publishDenied("the room is not backstage"), after: .zero)
+        }
+        return publish(feed, room: name.room, epoch: epoch, on: connection)
     }
 
     private func publish(
@@ -108,7 +118,7 @@ final class ProgramIngest: Sendable {
 
     /// Returns the room whose mixer publishes a feed.
     private static func room(of feed: String) -> String {
-        RenditionFeedName(feed)?.room ?? ReturnFeedName(feed)?.room ?? feed
+        RenditionFeedName(feed)?.room ?? ReturnFeedName(feed)?.room ?? PreviewFeedName(feed)?.room ?? feed
     }
 
     /// Removes a room that ended, and disconnects its publishers.
@@ -123,6 +133,11 @@ final class ProgramIngest: Sendable {
     func close(_ name: ReturnFeedName) {
         close(feed: name.text, because: "this return feed is disabled")
         feeds.close(name.text, reason: .roomEnded)
+    }
+
+    /// Disconnects the publisher of a preview that has ended.
+    func close(_ name: PreviewFeedName) {
+        close(feed: name.text, because: "the room is not backstage any more")
     }
 
     private func close(feed: String, because reason: String) {

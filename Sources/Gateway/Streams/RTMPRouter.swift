@@ -51,6 +51,9 @@ struct RTMPRouter: RTMPServerDelegate {
                     }
                     return program.publish(name, epoch: epoch, on: connection)
                 }
+                if let name = PreviewFeedName(request.name), claims.room == name.room {
+                    return program.publish(name, epoch: epoch, on: connection)
+                }
                 guard claims.room == request.name else {
                     return .refuse(.publishDenied("this token may not publish the program"), after: .seconds(1))
                 }
@@ -73,6 +76,9 @@ struct RTMPRouter: RTMPServerDelegate {
             guard ReturnFeedName(request.name) == nil else {
                 return loop.makeSucceededFuture(.refuse(.playFailed("a return feed needs its host's token")))
             }
+            guard PreviewFeedName(request.name) == nil else {
+                return loop.makeSucceededFuture(.refuse(.playFailed("a preview needs a monitor's token")))
+            }
             return loop.makeSucceededFuture(audience.watch(request))
         }
         return loop.makeFutureWithTask { try await tokens.verify(token) }
@@ -83,6 +89,7 @@ struct RTMPRouter: RTMPServerDelegate {
                 if claims.role == .operator { return .refuse(.playFailed(Self.operatorTokenInURL)) }
                 endWithToken(claims, connection)
                 if let name = ReturnFeedName(request.name) { return playUncounted(name, claims) }
+                if let name = PreviewFeedName(request.name) { return playUncounted(name, claims) }
                 switch (claims.role, host) {
                 case (.mixer, let host?) where claims.room == host.room:
                     guard feeds.feed(host.room) != nil else { return .refuse(.noProgram(request)) }
@@ -129,7 +136,20 @@ struct RTMPRouter: RTMPServerDelegate {
     }
 }
 
-/// Decides who may play a return feed, and whether there is one.
+extension RTMPRouter {
+    /// Decides on a player of a preview, which is not counted.
+    private func playUncounted(_ name: PreviewFeedName, _ claims: AccessClaims) -> PlayVerdict {
+        guard returnFeeds.admits(claims, to: name) else {
+            return .refuse(.playFailed("this token may not play that feed"))
+        }
+        guard feeds.feed(name.text) != nil else {
+            return .refuse(.playStreamNotFound("The room \(name.room) is not backstage."))
+        }
+        return audience.playUncounted(name.text)
+    }
+}
+
+/// Decides who may play a return feed or a preview, and whether there is one.
 struct ReturnFeedPolicy: Sendable {
     let stage: RoomDirectory
 
@@ -147,6 +167,11 @@ struct ReturnFeedPolicy: Sendable {
         case .participant: claims.identity == name.identity
         case .mixer, .relay, .thumbnail: false
         }
+    }
+
+    /// Returns whether a token admits to the preview: an operator's or a monitor's.
+    func admits(_ claims: AccessClaims, to name: PreviewFeedName) -> Bool {
+        isBound(claims, to: name.room) && (claims.role == .operator || claims.role == .monitor)
     }
 
     /// Returns whether a token is bound to the room, by name or by sid, or may be unbound.

@@ -31,10 +31,12 @@ struct ViewerTokens: Sendable {
         return ViewerBearer(identity: isKnown ? claims.identity : nil, role: role, isForRoom: isForRoom)
     }
 
-    /// - Parameter name: The name of a room, or of a rendition's feed.
+    /// - Parameter name: The name of a room, or of the feed of its preview or a rendition.
     private func isFor(_ name: String, _ claims: AccessClaims) -> Bool {
         guard let bound = claims.room else { return true }
-        return [name, RenditionFeedName(played: name)?.room].compactMap(\.self).contains { room in
+        let preview = PreviewFeedName(name).map { [$0.room] }
+        let names = preview ?? [name, RenditionFeedName(played: name)?.room].compactMap(\.self)
+        return names.contains { room in
             room == bound || (try? stage.room(room))?.sid == bound
         }
     }

@@ -179,7 +179,7 @@ extension Pipeline {
     /// What the feeds of programs and renditions send to RTMP and HTTP-FLV viewers, without those that mixers and hosts
     /// play.
     fileprivate var programs: [FeedActivity] {
-        feeds.all.map(\.activity).filter { HostFeedName($0.name) == nil && ReturnFeedName($0.name) == nil }
+        feeds.all.map(\.activity).filter { FeedName.isProgram($0.name) }
     }
 
     /// The bytes that were sent to outputs, by the names of room and output.

@@ -142,6 +142,7 @@ struct GatewayWeb: Sendable {
         services.ignoresUnknownFields = configuration.ignoresUnknownFields
         services.admission = { health.acceptsWork ? nil : .serverBusy(retryAfter: Health.retryAfter) }
         services.mixerReported = { [mixers = pipeline.mixers] room in mixers.reported(room: room) }
+        services.isPreviewWatched = { [previews = pipeline.previews] room in previews.isWatched(room: room) }
         services.persist = { room in
             // Repeated here, because the event of the change may still be under way on another thread.
             roomStore.markChanged(room: room)

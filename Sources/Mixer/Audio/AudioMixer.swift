@@ -14,6 +14,7 @@ final class AudioMixer {
     private var scene = AudioScene()
     private var audible: Set<String> = []
     private var talkback: Set<String> = []
+    private var hasPreview = false
     private var ducker = Ducker()
     private var limiter = Limiter()
     private let sum = StereoBuffer(capacity: ProgramTime.quantum)
@@ -36,6 +37,7 @@ final class AudioMixer {
         self.scene = scene.audio
         audible = scene.audible
         talkback = scene.talkback
+        hasPreview = scene.previewTiles != nil
         music.setTrack(scene.slate?.music)
         returns = returns.filter { scene.audio.returns.contains($0.key) }
         for host in scene.audio.returns where returns[host] == nil { returns[host] = MixMinusBus() }
@@ -78,9 +80,11 @@ final class AudioMixer {
             host.audio.add(to: sum, ducking: scene.duckUnder.contains(id) ? 0 : ducking)
         }
         for host in leaving { host.audio.add(to: sum, ducking: ducking) }
-        music.add(to: sum)
+        // Those who are shown the preview hear it, not the slate's music.
+        if !hasPreview { music.add(to: sum) }
         // Before the limiter, whose gain depends on the audio that a mix-minus leaves out.
         makeReturns(hosts, leaving, from: first)
+        if hasPreview { music.add(to: sum) }
         limiter.process(sum.left, sum.right, count: ProgramTime.quantum)
         level.add(sum.left, sum.right, count: ProgramTime.quantum)
         minimumGain = min(minimumGain, limiter.minimumGain)

@@ -4,20 +4,29 @@ import Dispatch
 import Media
 import Synchronization
 
-/// Encodes the mix-minus feeds on a thread of its own, and interleaves them with the program's video.
+/// Encodes the mix-minus feeds on a thread of its own, and interleaves them with the video of the program or, while there
+/// is one, of the preview.
 ///
-/// The program's encoded video is reused; only audio is encoded again. The queue is bounded: what exceeds it is dropped
+/// The encoded video is reused; only audio is encoded again. The queue is bounded: what exceeds it is dropped
 /// and counted, audio becomes silence, video continues at the next keyframe.
 final class MixMinusEncoder: MixMinusOutput, Sendable {
+    /// Where the video comes from.
+    private enum VideoSource: Sendable {
+        case program
+        case preview
+    }
+
     private enum Job: Sendable {
-        case program(MediaPacket)
+        case video(MediaPacket, from: VideoSource)
         case audio(host: String, AudioBlock, firstSample: Int64)
     }
 
     private struct State {
         var jobs = Deque<Job>()
         var activeHosts: Set<String> = []
-        var configuration: MediaPacket?
+        var configurations: [VideoSource: MediaPacket] = [:]
+        /// The source whose video the feeds are to have from its next keyframe on.
+        var source = VideoSource.program
         var hasLostFrames = false
         var dropped: Int64 = 0
         var isClosed = false
@@ -55,17 +64,26 @@ final class MixMinusEncoder: MixMinusOutput, Sendable {
         if isChange { wake.signal() }
     }
 
+    func showPreview(_ isShown: Bool) {
+        state.withLock { $0.source = isShown ? .preview : .program }
+    }
+
     /// Queues the program's next packet; any one thread, in order.
-    func writeProgramPacket(_ packet: MediaPacket) {
+    func writeProgramPacket(_ packet: MediaPacket) { write(packet, from: .program) }
+
+    /// Queues the preview's next packet; any one thread, in order.
+    func writePreviewPacket(_ packet: MediaPacket) { write(packet, from: .preview) }
+
+    private func write(_ packet: MediaPacket, from source: VideoSource) {
         let isAccepted = state.withLock { state in
-            if case .videoConfiguration = packet.content { state.configuration = packet }
+            if case .videoConfiguration = packet.content { state.configurations[source] = packet }
             guard !packet.isAudio, !state.activeHosts.isEmpty else { return false }
             guard state.jobs.count < Self.maximumQueued else {
                 state.dropped += 1
                 state.hasLostFrames = true
                 return false
             }
-            state.jobs.append(.program(packet))
+            state.jobs.append(.video(packet, from: source))
             return true
         }
         if isAccepted { wake.signal() }
@@ -106,24 +124,31 @@ final class MixMinusEncoder: MixMinusOutput, Sendable {
     func run(report: (Double) -> Void) {
         var streams: [String: MixMinusStream] = [:]
         var encoded = 0
+        var source = VideoSource.program
         while true {
-            let (job, activeHosts, configuration, hasLost, isClosed) = state.withLock { state in
+            let (job, activeHosts, configurations, nextSource, hasLost, isClosed) = state.withLock { state in
                 defer { state.hasLostFrames = false }
                 return (
-                    state.jobs.popFirst(), state.activeHosts, state.configuration, state.hasLostFrames, state.isClosed
+                    state.jobs.popFirst(), state.activeHosts, state.configurations, state.source, state.hasLostFrames,
+                    state.isClosed
                 )
             }
             if isClosed { return }
             if streams.count != activeHosts.count || !activeHosts.allSatisfy({ streams[$0] != nil }) {
                 streams = streams.filter { activeHosts.contains($0.key) }
                 for host in activeHosts where streams[host] == nil {
-                    streams[host] = makeStream(host, configuration)
+                    streams[host] = makeStream(host, configurations[source])
                 }
             }
             if hasLost { for stream in streams.values { stream.skipToKeyframe() } }
             switch job {
-            case .program(let packet):
-                for stream in streams.values { stream.writeProgramPacket(packet) }
+            case .video(let packet, let origin):
+                if origin != source, origin == nextSource, packet.isKeyframe, let other = configurations[origin] {
+                    source = origin
+                    for stream in streams.values { stream.changeVideo(to: other, at: packet.timestamp) }
+                }
+                guard origin == source else { continue }
+                for stream in streams.values { stream.writeVideo(packet) }
             case .audio(let host, let block, let firstSample):
                 streams[host]?.writeAudio(block, firstSample: firstSample)
                 encoded += 1
@@ -147,6 +172,9 @@ final class MixMinusEncoder: MixMinusOutput, Sendable {
 
 /// Receives the mix-minus audio of single hosts from the program's thread.
 protocol MixMinusOutput: AnyObject {
+    /// Sets whether the feeds have the preview's video instead of the program's, from the next keyframe on.
+    func showPreview(_ isShown: Bool)
+
     /// Receives `count` samples for `host`, the first at position `firstSample`; the pointers are valid during the call
     /// only.
     func writeMix(
@@ -158,7 +186,7 @@ protocol MixMinusOutput: AnyObject {
     )
 }
 
-/// One host's mix-minus feed: the program's encoded video, interleaved with the host's own audio.
+/// One host's mix-minus feed: encoded video, interleaved with the host's own audio.
 ///
 /// The stream begins with a keyframe and both decoder configurations. Owned by the thread that encodes the feeds.
 final class MixMinusStream {
@@ -176,15 +204,15 @@ final class MixMinusStream {
 
     /// - Parameters:
     ///   - bitrate: The audio bit rate, bits per second.
-    ///   - configuration: The program's video configuration, if it is known already.
+    ///   - configuration: The video configuration, if it is known already.
     init(bitrate: Int, configuration: MediaPacket?, sink: @escaping (MediaPacket) -> Void) throws(CodecError) {
         audio = try AudioEncoder(AudioEncoderConfiguration(bitrate: bitrate))
         self.configuration = configuration
         self.sink = sink
     }
 
-    /// Adds the program's next packet that is not audio.
-    func writeProgramPacket(_ packet: MediaPacket) {
+    /// Adds the next packet that is not audio.
+    func writeVideo(_ packet: MediaPacket) {
         switch packet.content {
         case .videoConfiguration:
             configuration = packet
@@ -198,6 +226,18 @@ final class MixMinusStream {
         case .metadata, .videoEnd, .audioConfiguration, .audio:
             break
         }
+    }
+
+    /// Continues with the video of another encoder, whose next packet is a keyframe at `timestamp`.
+    func changeVideo(to configuration: MediaPacket, at timestamp: Int64) {
+        self.configuration = configuration
+        isConfigured = false
+        guard start != nil else { return }
+        isConfigured = true
+        var packet = configuration
+        packet.timestamp = timestamp
+        // In order, behind the frames of the encoder before.
+        interleaver.append(packet)
     }
 
     /// Drops video up to the next keyframe, after packets were lost.

@@ -91,6 +91,7 @@ extension Scene {
     func degraded(to step: Degradation) -> Scene {
         guard step >= .fewerTiles else { return self }
         var scene = self
+        scene.previewTiles = nil
         for index in tiles.indices where tiles[index].source == .camera && !isLive(tiles[index]) {
             scene.tiles[index].source = .placeholder
         }

@@ -12,7 +12,7 @@ import Synchronization
 /// is not behind the lock belongs to the thread that processes the queue.
 final class RenditionEncoder: @unchecked Sendable {
     private let video: RenditionVideoEncoder?
-    private let audioConfiguration: MediaPacket
+    private let audioConfiguration: MediaPacket?
     private let sink: @Sendable (MediaPacket) -> Void
     private let hasThread: Bool
     private let queue: Mutex<RenditionQueue>
@@ -30,12 +30,12 @@ final class RenditionEncoder: @unchecked Sendable {
 
     /// - Parameters:
     ///   - video: Nil for the audio-only rendition.
-    ///   - audioConfiguration: The decoder configuration of the program's audio.
+    ///   - audioConfiguration: The decoder configuration of the program's audio; nil for video alone.
     ///   - hasThread: The rendition is encoded on a thread of its own; otherwise in the calls.
     init(
         _ name: String,
         video: RenditionVideoEncoder?,
-        audioConfiguration: MediaPacket,
+        audioConfiguration: MediaPacket?,
         hasThread: Bool,
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) {
@@ -45,8 +45,9 @@ final class RenditionEncoder: @unchecked Sendable {
         self.hasThread = hasThread
         queue = Mutex(RenditionQueue(canvases: RenditionVideoEncoder.canvasCount))
         counters = Mutex(RenditionStatistics(name: name))
-        // Audio alone need not be interleaved.
+        // One alone need not be interleaved.
         if video == nil { interleaver.setVideoWatermark(.max) }
+        if audioConfiguration == nil { interleaver.setAudioWatermark(.max) }
         if hasThread { thread = WorkerThread(name: name) { self.run() } }
     }
 
@@ -150,7 +151,7 @@ final class RenditionEncoder: @unchecked Sendable {
         guard !hasStarted else { return }
         hasStarted = true
         if let video { sink(video.configuration) }
-        sink(audioConfiguration)
+        if let audioConfiguration { sink(audioConfiguration) }
     }
 
     private func encode(_ canvas: Int, index: Int64, isKey: Bool) {

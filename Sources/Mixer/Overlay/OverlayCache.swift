@@ -18,8 +18,15 @@ final class OverlayCache: Sendable {
         var assetVersion: Int
     }
 
+    /// What shows the overlays.
+    enum Requester: Sendable {
+        case program
+        case preview
+    }
+
     private struct State {
-        var requested: Set<Key> = []
+        /// The overlays that are shown, by where.
+        var requests: [Requester: Set<Key>] = [:]
         var pending: [Key] = []
         /// Rendered and not applied yet, in order of rendering.
         var ready: [(key: Key, content: RenderedOverlay.Content?)] = []
@@ -27,6 +34,8 @@ final class OverlayCache: Sendable {
         /// Cached but not requested, the longest unused first.
         var unused: [Key] = []
         var serial: Int64 = 0
+
+        var requested: Set<Key> { requests.values.reduce(into: []) { $0.formUnion($1) } }
     }
 
     private struct Entry {
@@ -53,16 +62,18 @@ final class OverlayCache: Sendable {
         Key(overlay: overlay, assetVersion: overlay.asset.flatMap { assets.asset($0)?.version } ?? 0)
     }
 
-    /// Sets the requested overlays; returns whether some have to be rendered.
-    func request(_ keys: Set<Key>) -> Bool {
+    /// Sets the overlays that `requester` shows; returns whether some have to be rendered.
+    func request(_ requested: Set<Key>, for requester: Requester = .program) -> Bool {
         state.withLock { state in
+            let former = state.requested
+            state.requests[requester] = requested
+            let keys = state.requested
             // In the same order in every run: the order of eviction determines what has to be rendered again.
-            let dropped = state.requested.subtracting(keys).compactMap { key in
+            let dropped = former.subtracting(keys).compactMap { key in
                 state.rendered[key].map { (key: key, serial: $0.serial) }
             }
             state.unused.append(contentsOf: dropped.sorted { $0.serial < $1.serial }.map(\.key))
             state.unused.removeAll(where: keys.contains)
-            state.requested = keys
             state.pending = keys.filter { key in
                 state.rendered[key] == nil && !state.ready.contains { $0.key == key }
             }

@@ -28,12 +28,14 @@ public struct Scene: Sendable, Hashable, Codable {
     public var concealed: Set<String>
     /// The dominant speaker, present or last; degradation spares this host's video; nil for none.
     public var speaker: String?
+    /// The tiles of the preview, which shows what would be on air while the audience sees the slate; nil for no preview.
+    public var previewTiles: [Tile]?
 
     /// The keys in recordings of arrivals.
     private enum CodingKeys: String, CodingKey {
         case tiles, audible, talkback, colours, transition, decoration, slate, standIn
         case audio = "sound"
-        case concealed, speaker
+        case concealed, speaker, previewTiles
     }
 
     /// Makes a scene; without arguments the empty one, which is background and silence.
@@ -48,7 +50,8 @@ public struct Scene: Sendable, Hashable, Codable {
         audio: AudioScene = AudioScene(),
         concealed: Set<String> = [],
         standIn: Slate? = nil,
-        speaker: String? = nil
+        speaker: String? = nil,
+        previewTiles: [Tile]? = nil
     ) {
         self.tiles = tiles
         self.audible = audible
@@ -61,6 +64,22 @@ public struct Scene: Sendable, Hashable, Codable {
         self.concealed = concealed
         self.standIn = standIn
         self.speaker = speaker
+        self.previewTiles = previewTiles
+    }
+}
+
+extension Scene {
+    /// The id of the mix of all hosts that belongs to the preview, in `AudioScene.returns` beside those of hosts.
+    public static let previewMix = "preview"
+
+    /// The scene as the preview shows it; nil without a preview.
+    var preview: Scene? {
+        guard let previewTiles else { return nil }
+        var scene = self
+        scene.tiles = previewTiles
+        if !previewTiles.isEmpty { scene.slate = nil }
+        scene.previewTiles = nil
+        return scene
     }
 }
 

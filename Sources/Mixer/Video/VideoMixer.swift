@@ -8,6 +8,7 @@ struct VideoMixer {
     private let height: Int
     private let rate: Double
     private let overlayCache: OverlayCache
+    private let requester: OverlayCache.Requester
     /// Called when overlays have to be rendered.
     private let requestRendering: () -> Void
     private var scene = Scene()
@@ -23,12 +24,21 @@ struct VideoMixer {
     /// Whether there was a frame before: a new background then fades in.
     private var hasComposed = false
 
-    /// - Parameter rate: Program frames per second.
-    init(ring: CanvasRing, rate: Double, overlayCache: OverlayCache, requestRendering: @escaping () -> Void) {
+    /// - Parameters:
+    ///   - rate: Frames per second.
+    ///   - requester: What is composed.
+    init(
+        ring: CanvasRing,
+        rate: Double,
+        overlayCache: OverlayCache,
+        requester: OverlayCache.Requester = .program,
+        requestRendering: @escaping () -> Void
+    ) {
         let canvas = ring.canvases[0]
         (width, height) = (canvas.width, canvas.height)
         self.rate = rate
         self.overlayCache = overlayCache
+        self.requester = requester
         self.requestRendering = requestRendering
         plan = TilePlan(scene: scene, width: width, height: height)
         compositor = Compositor(ring: ring)
@@ -131,7 +141,7 @@ struct VideoMixer {
             isRearranged = true
         }
         if let backgroundKey { keys.insert(backgroundKey) }
-        if overlayCache.request(keys) { requestRendering() }
+        if overlayCache.request(keys, for: requester) { requestRendering() }
         let background = background
         if isRearranged || !background.matches(compositor.background) {
             compositor.rearrange(on: background, over: timeRange(from: sample))

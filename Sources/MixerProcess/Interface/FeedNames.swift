@@ -54,3 +54,11 @@ package struct ReturnFeedName: Equatable {
 
     package var text: String { "\(room).return.\(identity)" }
 }
+
+/// The names of feeds.
+package enum FeedName {
+    /// Whether a feed is a room's program or one of its renditions.
+    package static func isProgram(_ name: String) -> Bool {
+        HostFeedName(name) == nil && ReturnFeedName(name) == nil && PreviewFeedName(name) == nil
+    }
+}

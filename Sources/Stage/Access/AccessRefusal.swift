@@ -18,6 +18,8 @@ public enum AccessRefusal: String, Sendable, Hashable, CaseIterable {
     case removed
     case region
     case network
+    /// The preview of a room that is backstage is for those who direct it.
+    case preview
 
     /// The error for the player.
     public var error: StageError {
@@ -106,6 +108,7 @@ public enum AccessRefusal: String, Sendable, Hashable, CaseIterable {
             )
         case .region: Self.placeError("The program is not offered in your region")
         case .network: Self.placeError("The program is not offered in your network")
+        case .preview: Self.previewError
         }
     }
 
@@ -114,6 +117,14 @@ public enum AccessRefusal: String, Sendable, Hashable, CaseIterable {
         error.message = "Too many wrong passphrases"
         error.cause = "They came from this address, or from one that it shares"
         error.solution = "Wait ten seconds, and enter the right one"
+        return error
+    }()
+
+    private static let previewError: StageError = {
+        var error = StageError.tokenGrantsInvalid
+        error.message = "The preview is not for the audience"
+        error.cause = "The address has no monitor token for this room"
+        error.solution = "Make one with POST /v1/tokens, or wait until the room goes live"
         return error
     }()
 

@@ -29,6 +29,9 @@ struct RoomReports {
         /// Time on air before the current span in milliseconds, and the start of that span.
         var onAir: Int64 = 0
         var onAirSince: Int64?
+        /// Whether the room's program is published, and whether the audience does not get it yet.
+        private var isPublished = false
+        private var isWithheld = false
         /// The latest spans on air before the current one.
         private var airSpans: [ClosedRange<Int64>] = []
         private static let airSpanLimit = 32
@@ -60,7 +63,17 @@ struct RoomReports {
             return bitrates.min { (distance($0.value), $0.key) < (distance($1.value), $1.key) }?.key
         }
 
-        mutating func setOnAir(_ isOn: Bool, at: Int64) {
+        mutating func setPublished(_ isPublished: Bool, at: Int64) {
+            self.isPublished = isPublished
+            setOnAir(isPublished && !isWithheld, at: at)
+        }
+
+        mutating func setWithheld(_ isWithheld: Bool, at: Int64) {
+            self.isWithheld = isWithheld
+            setOnAir(isPublished && !isWithheld, at: at)
+        }
+
+        private mutating func setOnAir(_ isOn: Bool, at: Int64) {
             guard ended == nil, isOn != (onAirSince != nil) else { return }
             if !isOn {
                 onAir = onAir(at: at)
@@ -185,9 +198,14 @@ struct RoomReports {
         rooms[room]?.bitrates = bitrates
     }
 
-    /// Sets whether the program of a room is on air.
+    /// Sets whether the program of a room is published.
     mutating func setOnAir(_ room: String, _ isOn: Bool, at: Int64) {
-        rooms[room]?.setOnAir(isOn, at: at)
+        rooms[room]?.setPublished(isOn, at: at)
+    }
+
+    /// Sets whether the audience does not get the program of a room yet, which is then not on air.
+    mutating func setWithheld(_ room: String, _ isWithheld: Bool, at: Int64) {
+        rooms[room]?.setWithheld(isWithheld, at: at)
     }
 
     /// Ends the broadcast; `final` is reported until the next one begins.

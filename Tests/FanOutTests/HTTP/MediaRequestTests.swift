@@ -6,6 +6,13 @@ struct MediaRequestTests {
     @Test("parses streams, playlists and files")
     func known() {
         #expect(MediaRequest(path: "/live/stage-1.flv") == MediaRequest(room: "stage-1", .flv))
+        #expect(MediaRequest(path: "/live/r.preview.flv") == MediaRequest(room: "r.preview", .flv))
+        #expect(
+            MediaRequest(path: "/live/r.preview/index.m3u8") == MediaRequest(room: "r.preview", .multivariantPlaylist)
+        )
+        for path in ["/live/r.host.flv", "/live/.preview.flv", "/live/a.b.preview/index.m3u8"] {
+            #expect(MediaRequest(path: path) == nil)
+        }
         #expect(MediaRequest(path: "/live/r/index.m3u8") == MediaRequest(room: "r", .multivariantPlaylist))
         let playlist = MediaRequest(room: "r", .mediaPlaylist(rendition: nil))
         #expect(MediaRequest(path: "/live/r/media.m3u8?sid=a") == playlist)

@@ -264,7 +264,7 @@ struct PipelineTests {
             }
             let begun = try begun()
             #expect(followed.scene == begun.scene, "\(command)")
-            #expect(followed.inputs == begun.inputs && followed.returnFeeds == begun.returnFeeds, "\(command)")
+            #expect(followed.inputs == begun.inputs && followed.feeds == begun.feeds, "\(command)")
             #expect(followed.assets == begun.assets && followed.program == begun.program, "\(command)")
             for input in begun.inputs {
                 #expect(followed.jitterTarget(of: input) == begun.jitterTarget(of: input), "\(command)")

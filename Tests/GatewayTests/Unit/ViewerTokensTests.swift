@@ -34,6 +34,14 @@ struct ViewerTokensTests {
         #expect(await bearer(eye) == ViewerBearer(identity: "eye", role: .monitor, isForRoom: true))
         // A monitor's token of another room hides its identity, and still does not count.
         #expect(await bearer(eye, watching: "other") == ViewerBearer(role: .monitor))
+        // The preview is that of the token's room; who may play it is decided by the role.
+        #expect(
+            await bearer(eye, watching: "show.preview")
+                == ViewerBearer(identity: "eye", role: .monitor, isForRoom: true)
+        )
+        #expect(await bearer(eye, watching: "other.preview") == ViewerBearer(role: .monitor))
+        // `show_b` is a room of its own, whatever looks like a rendition.
+        #expect(await bearer(eye, watching: "show_b.preview") == ViewerBearer(role: .monitor))
         for (role, player) in [(AccessRole.relay, PlayerRequest.Role.relay), (.thumbnail, .thumbnail)] {
             for room in [nil, "show"] {
                 let claims = AccessClaims(identity: "box", role: role, room: room, expiresAt: Self.soon)
@@ -43,6 +51,25 @@ struct ViewerTokensTests {
         }
         let mixer = try await tokens.issue(identity: "m", room: "show", role: .mixer, epoch: 1, expiresIn: 60)
         #expect(await bearer(mixer)?.role == .relay)
+    }
+
+    @Test("operators and monitors of the room may play its preview by RTMP, and nobody else")
+    func preview() async throws {
+        let stage = RoomDirectory(settings: StageSettings(), pepper: Self.key)
+        let sid = try stage.create(RoomSettings(name: "show")).sid
+        let policy = ReturnFeedPolicy(stage: stage)
+        func isAdmitted(_ role: AccessRole, _ room: String?) -> Bool {
+            let claims = AccessClaims(identity: "eye", role: role, room: room, expiresAt: Self.soon)
+            return policy.admits(claims, to: PreviewFeedName(room: "show"))
+        }
+        for role in [AccessRole.operator, .monitor] {
+            #expect(
+                isAdmitted(role, nil) && isAdmitted(role, "show") && isAdmitted(role, sid) && !isAdmitted(role, "other")
+            )
+        }
+        for role in [AccessRole.participant, .mixer, .relay, .thumbnail] {
+            #expect(!isAdmitted(role, "show") && !isAdmitted(role, nil))
+        }
     }
 
     @Test("refuses an expired or foreign token")

@@ -30,7 +30,7 @@ import Testing
     private func run(_ clip: HostClip, _ body: (MediaPacket) -> Void) throws -> [MediaPacket] {
         let received = PacketsByHost()
         let stream = try MixMinusStream(bitrate: 128_000, configuration: nil) { received.append("a", $0) }
-        for packet in clip.configuration { stream.writeProgramPacket(packet) }
+        for packet in clip.configuration { stream.writeVideo(packet) }
         var sample = 0
         for packet in clip.media.prefix(150) {
             while sample * 1000 / 48_000 < Int(packet.timestamp) + 60 {
@@ -38,7 +38,7 @@ import Testing
                 sample += 960
             }
             body(packet)
-            stream.writeProgramPacket(packet)
+            stream.writeVideo(packet)
         }
         return received.packets(of: "a")
     }
@@ -82,12 +82,61 @@ import Testing
         for (index, packet) in clip.media.prefix(130).enumerated() {
             if index == 30 { stream.skipToKeyframe() }
             stream.writeAudio(Self.block(of: 880, at: index * 1600), firstSample: Int64(index * 1600))
-            stream.writeProgramPacket(packet)
+            stream.writeVideo(packet)
         }
         let times = received.packets(of: "a").filter { if case .video = $0.content { true } else { false } }
             .map(\.timestamp)
         #expect(times.allSatisfy { $0 < 1000 || $0 >= 2000 })
         #expect(times.contains { $0 >= 2000 })
+    }
+
+    @Test("the video of the preview replaces the program's at a keyframe, in order, and the audio goes on")
+    func preview() throws {
+        let received = PacketsByHost()
+        let encoders = MixMinusEncoder(bitrate: 96_000) { received.append($0, $1) }
+        let clip = try HostClip.plain(.red, tone: nil).video
+        let other = try HostClip.plain(.blue, tone: nil).video
+        encoders.follow(["a"])
+        let thread = WorkerThread(name: "returns") { encoders.run { _ in } }
+        defer {
+            encoders.close()
+            thread.join()
+        }
+        for packet in clip.configuration { encoders.writeProgramPacket(packet) }
+        for packet in other.configuration { encoders.writePreviewPacket(packet) }
+        for (index, (packet, preview)) in zip(clip.media, other.media).prefix(150).enumerated() {
+            if index == 40 { encoders.showPreview(true) }
+            // At the earliest with a keyframe after this.
+            if index == 100 { encoders.showPreview(false) }
+            let sample = index * 1600
+            Self.block(of: 440, at: sample).withChannels { (left, right) in
+                guard let left = left.baseAddress, let right = right.baseAddress else { return }
+                encoders.writeMix("a", left: left, right: right, count: 960, firstSample: Int64(sample))
+            }
+            encoders.writeProgramPacket(packet)
+            encoders.writePreviewPacket(preview)
+            guard index == 39 || index == 99 else { continue }
+            // As if encoded in real time: the queue is empty when the source changes.
+            drain(encoders)
+        }
+        drain(encoders)
+        let packets = received.packets(of: "a")
+        #expect(zip(packets, packets.dropFirst()).allSatisfy { $0.timestamp <= $1.timestamp })
+        let video = packets.filter(\.isVideo)
+        let changes = video.indices.filter { video[$0].isConfiguration }
+        #expect(changes.count == 3)
+        for index in changes { #expect(video[index + 1].isKeyframe) }
+        let middle = video[changes[1]..<changes[2]].dropFirst()
+        #expect(!middle.isEmpty)
+        let previews = Set(other.media.map(\.payload))
+        #expect(middle.allSatisfy { previews.contains($0.payload) })
+        let audio = packets.filter { $0.content == .audio(.aac) }
+        #expect(audio.count > 80)
+    }
+
+    /// Encodes what is queued.
+    private func drain(_ encoders: MixMinusEncoder) {
+        while encoders.queued > 0 { MonotonicSleep.until(.now().advanced(milliseconds: 2)) }
     }
 
     @Test("encoders follow the requested hosts, each with its own audio, and the queue is bounded")

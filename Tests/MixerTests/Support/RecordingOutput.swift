@@ -54,6 +54,10 @@ final class RecordingMixMinusOutput: MixMinusOutput {
     }
 
     private(set) var recorded: [String: Feed] = [:]
+    /// Whether the feeds have the preview's video.
+    private(set) var isPreviewShown = false
+
+    func showPreview(_ isShown: Bool) { isPreviewShown = isShown }
 
     func writeMix(
         _ host: String,
@@ -73,5 +77,16 @@ final class RecordingMixMinusOutput: MixMinusOutput {
         guard let recorded = recorded[host] else { return [] }
         func index(_ time: Int) -> Int { min(max(time * 48 - Int(recorded.firstSample), 0), recorded.left.count) }
         return recorded.left[index(start)..<index(end)]
+    }
+}
+
+/// Records the preview's frames before encoding.
+final class RecordingPreviewOutput: PreviewOutput {
+    /// The areas measured in each frame.
+    var probes: [PixelRectangle] = []
+    private(set) var frames: [RecordingOutput.Shown] = []
+
+    func writeFrame(_ canvas: Canvas, index: Int64) {
+        frames.append(RecordingOutput.Shown(index: index, colours: probes.map { canvas.averageColour(of: $0) }))
     }
 }

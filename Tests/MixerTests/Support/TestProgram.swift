@@ -19,6 +19,7 @@ final class TestProgram {
     let renderer: ProgramRenderer
     let output: RecordingOutput
     let returns = RecordingMixMinusOutput()
+    let preview = RecordingPreviewOutput()
     private var arrivals: [Arrival] = []
     private(set) var now = 0.0
 
@@ -34,7 +35,8 @@ final class TestProgram {
             ),
             ring: ring,
             output: output,
-            returns: returns
+            returns: returns,
+            preview: preview
         )
     }
 

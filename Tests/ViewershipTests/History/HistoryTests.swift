@@ -84,6 +84,26 @@ struct HistoryTests {
         #expect(settled <= broadcast.peak)
     }
 
+    @Test("the time before a show goes live is no time on air, also while its slate is published")
+    func withheld() throws {
+        let fixture = fixture()
+        fixture.ledger.setWithheld(fixture.room, true)
+        fixture.ledger.setOnAir(fixture.room, true)
+        for _ in 0..<4 { fixture.watch(fixture.ledger.makeSession(room: fixture.room), from: 0, by: .rtmp) }
+        fixture.advance(to: 100)
+        fixture.ledger.setWithheld(fixture.room, false)
+        fixture.advance(to: 160)
+        fixture.ledger.setWithheld(fixture.room, true)
+        fixture.advance(to: 170)
+        fixture.ledger.setOnAir(fixture.room, false)
+        fixture.ledger.setWithheld(fixture.room, false)
+        fixture.ledger.roomEnded(fixture.room)
+        var history = InMemoryHistory()
+        history.write(fixture.ledger.drainHistory())
+        let broadcast = try #require(history.broadcasts.values.first)
+        #expect(broadcast.onAir == 60_000)
+    }
+
     @Test("ACV and AMA are the area over the time on air")
     func averages() throws {
         let fixture = fixture()

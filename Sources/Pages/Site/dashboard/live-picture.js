@@ -9,10 +9,11 @@ import { roomPath } from './api.js';
  *
  * One snapshot is fetched at a time, and the previous one stays until the new one has loaded.
  *
+ * @param source What it shows: `snapshot` for the program, `preview` for what would be on air.
  * @param isWanted Whether a snapshot is needed at the moment.
  */
-export function livePicture(room, { width, seconds, isWanted = () => true }) {
-  const image = h('img', { class: 'picture', alt: t('overview.picture', { room }), decoding: 'async' });
+export function livePicture(room, { width, seconds, source = () => 'snapshot', isWanted = () => true }) {
+  const image = h('img', { class: 'picture', alt: '', decoding: 'async' });
   const empty = h('span', { class: 'no-picture' }, t('overview.noPicture'));
   const element = h('div', { class: 'screen', 'data-state': 'empty' }, empty, image);
   let isOver = false;
@@ -21,12 +22,15 @@ export function livePicture(room, { width, seconds, isWanted = () => true }) {
   const turn = async () => {
     if (!document.hidden && element.isConnected && isWanted()) {
       try {
-        const response = await fetch(`${roomPath(room, '/snapshot.jpg')}?width=${width}`, {
+        const wanted = source();
+        const response = await fetch(`${roomPath(room, `/${wanted}.jpg`)}?width=${width}`, {
           signal: AbortSignal.timeout(8000), cache: 'no-cache',
         });
-        if (response.ok) {
+        // What was asked for before the room went live is the preview.
+        if (response.ok && source() === wanted) {
           const url = URL.createObjectURL(await response.blob());
           image.src = url;
+          image.alt = t(wanted === 'preview' ? 'overview.preview' : 'overview.picture', { room });
           await image.decode().catch(() => undefined);
           if (present) URL.revokeObjectURL(present);
           present = url;

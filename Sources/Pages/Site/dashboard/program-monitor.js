@@ -1,4 +1,4 @@
-// The program for its director: snapshots, or the program itself with its sound.
+// The program for its director, or its preview while the room is backstage: snapshots, or video with sound.
 
 import { h, icon, setIcon, setText, show } from '../shared/element.js';
 import { t } from '../texts/dashboard-texts.js';
@@ -24,9 +24,12 @@ async function tokenOf(room) {
 export function programMonitor(room, { mayCommand }) {
   let program = null;
   let isAvailable = false;
+  let isPreview = false;
   let isOver = false;
   const isSeen = () => ['playing', 'paused', 'stalled'].includes(program?.state);
-  const picture = livePicture(room, { width: 1280, seconds: 2, isWanted: () => !isSeen() });
+  const picture = livePicture(room, {
+    width: 1280, seconds: 2, source: () => (isPreview ? 'preview' : 'snapshot'), isWanted: () => !isSeen(),
+  });
   const word = h('span', {}, t('monitor.listen'));
   const button = h('button', { class: 'button', type: 'button', disabled: true, 'aria-describedby': 'listen-hint', on: {
     click: () => (program ? stop() : perform(button, listen).then(tell)),
@@ -40,9 +43,13 @@ export function programMonitor(room, { mayCommand }) {
     // By a token of its own the player is no viewer.
     const token = mayCommand ? await tokenOf(room) : null;
     if (isOver || program) return;
-    const video = h('video', { class: 'program', controls: true, autoplay: true, playsinline: true, 'aria-label': t('monitor.video') });
+    const video = h('video', {
+      class: 'program', controls: true, autoplay: true, playsinline: true,
+      'aria-label': t(isPreview ? 'monitor.previewVideo' : 'monitor.video'),
+    });
     picture.element.append(video);
-    program = new Program(video, `/live/${encodeURIComponent(room)}/index.m3u8`, null, token);
+    const feed = isPreview ? `${room}.preview` : room;
+    program = new Program(video, `/live/${encodeURIComponent(feed)}/index.m3u8`, null, token);
     program.addEventListener('state', tell);
     tell();
   }
@@ -63,17 +70,25 @@ export function programMonitor(room, { mayCommand }) {
     setIcon(button, program ? 'muted' : 'sound');
     setText(state, program ? t(`monitor.states.${program.state}`) : '');
     button.disabled = !isAvailable && !program;
-    show(hint, !program || !mayCommand);
-    setText(hint, t(!isAvailable ? 'monitor.nothing' : mayCommand ? 'monitor.notCounted' : 'monitor.counted'));
+    show(hint, isPreview || !program || !mayCommand);
+    setText(hint, t(isPreview ? 'monitor.preview' : !isAvailable ? 'monitor.nothing'
+      : mayCommand ? 'monitor.notCounted' : 'monitor.counted'));
   }
 
   tell();
   return {
     element,
     /** Takes the state of the room, which says whether there is a program. */
-    update({ room: present, isEnded }) {
-      isAvailable = Boolean(present) && !isEnded && (!present.backstage || present.was_on_air);
-      if (!isAvailable) stop();
+    update({ room: present, participants, isEnded }) {
+      const wasListening = Boolean(program);
+      const hasHost = participants.some(({ mode, status }) => mode === 'SEND_AND_RECV' && status === 'connected');
+      const hasPreview = Boolean(present?.backstage) && !isEnded && hasHost;
+      // A preview is for those who may have a token.
+      isAvailable = Boolean(present) && !isEnded
+        && (hasPreview ? mayCommand : !present.backstage || present.was_on_air);
+      if (!isAvailable || hasPreview !== isPreview) stop();
+      isPreview = hasPreview;
+      if (wasListening && isAvailable && !program) perform(button, listen).then(tell);
       tell();
     },
     close() {

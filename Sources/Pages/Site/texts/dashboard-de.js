@@ -75,6 +75,7 @@ export const de = {
     peak: 'höchstens {number}',
     joins: { one: '{number} Einschaltung', other: '{number} Einschaltungen' },
     picture: 'Was in {room} auf Sendung ist',
+    preview: 'Was in {room} auf Sendung sein wird',
     noPicture: 'Kein Bild',
   },
   shows: {

@@ -74,6 +74,7 @@ export const en = {
     peak: 'peak {number}',
     joins: { one: '{number} join', other: '{number} joins' },
     picture: 'What is on air in {room}',
+    preview: 'What will be on air in {room}',
     noPicture: 'No video',
   },
   shows: {

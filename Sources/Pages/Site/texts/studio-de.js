@@ -4,13 +4,14 @@ export const de = {
   monitor: {
     listen: 'Mithören',
     stop: 'Nicht mehr mithören',
-    video: 'Programm',
+    video: 'Programm', previewVideo: 'Vorschau',
     states: {
       waiting: 'Warten auf das Programm…', starting: 'Verbindung wird aufgebaut…', playing: '', paused: 'Angehalten',
       stalled: 'Warten auf das Netz…', failed: 'Die Verbindung ist abgebrochen. Neuer Versuch…',
       full: 'Der Server hat keinen Platz für einen weiteren Player.', unplayable: 'Dieser Browser kann das Programm nicht abspielen.',
       denied: 'In diesen Raum werden Sie nicht eingelassen.',
     },
+    preview: 'Vorschau: Das Publikum sieht sie nicht.',
     nothing: 'Zu hören ist erst etwas, wenn Sie auf Sendung gehen.',
     notCounted: 'Sie zählen nicht als Zuschauer.',
     counted: 'Beim Mithören zählen Sie als ein Zuschauer.',

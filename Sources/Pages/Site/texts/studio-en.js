@@ -4,13 +4,14 @@ export const en = {
   monitor: {
     listen: 'Listen',
     stop: 'Stop listening',
-    video: 'Program',
+    video: 'Program', previewVideo: 'Preview',
     states: {
       waiting: 'Waiting for the program…', starting: 'Connecting…', playing: '', paused: 'Paused',
       stalled: 'Waiting for the network…', failed: 'The connection was lost. Trying again…',
       full: 'The gateway has no capacity for another player.', unplayable: 'This browser cannot play the program.',
       denied: 'This room does not admit you.',
     },
+    preview: 'Preview: the audience does not see this.',
     nothing: 'There is nothing to hear before you go live.',
     notCounted: 'You do not count as a viewer.',
     counted: 'You count as one viewer while you listen.',
