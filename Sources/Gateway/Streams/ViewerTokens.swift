@@ -34,10 +34,14 @@ struct ViewerTokens: Sendable {
     /// - Parameter name: The name of a room, or of the feed of its preview or a rendition.
     private func isFor(_ name: String, _ claims: AccessClaims) -> Bool {
         guard let bound = claims.room else { return true }
-        let preview = PreviewFeedName(name).map { [$0.room] }
-        let names = preview ?? [name, RenditionFeedName(played: name)?.room].compactMap(\.self)
-        return names.contains { room in
-            room == bound || (try? stage.room(room))?.sid == bound
-        }
+        let room = room(of: name)
+        return room == bound || (try? stage.room(room))?.sid == bound
+    }
+
+    /// Returns the room that a feed belongs to; a room whose name looks like that of a rendition comes before it.
+    private func room(of name: String) -> String {
+        if let preview = PreviewFeedName(name) { return preview.room }
+        if (try? stage.room(name)) != nil { return name }
+        return RenditionFeedName(played: name)?.room ?? name
     }
 }
