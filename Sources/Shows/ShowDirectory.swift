@@ -647,7 +647,7 @@ public final class ShowDirectory: Sendable {
         record(event, of: name, at: now)
         switch event.payload {
         case .roomUpdated(let room) where room.status == .inProgress:
-            keepHostOrder(of: room, name)
+            storeHostOrder(of: room, name)
             reconcile(room, of: name, at: now)
         case .roomEnded(let room):
             state.withLock { state in
@@ -682,7 +682,7 @@ public final class ShowDirectory: Sendable {
     }
 
     /// Takes the order of hosts from an open episode's room, so that the next episode begins with it.
-    private func keepHostOrder(of room: RoomView, _ name: String) {
+    private func storeHostOrder(of room: RoomView, _ name: String) {
         let isNew = state.withLock { state in
             state.change(name) { show in
                 guard show.settings.room.hostOrder != room.settings.hostOrder else { return false }

@@ -30,7 +30,7 @@ struct HostOrderTests {
     private mutating func events() -> [StageEvent.Name] { room.drainEvents().map(\.name) }
 
     @Test("named hosts come first, the others follow in their present order, and an event tells it")
-    mutating func put() throws {
+    mutating func naming() throws {
         try put("cid", "bob")
         #expect(onAir == ["cid", "bob", "ann", "dan"] && order == ["cid", "bob", "ann", "dan"])
         #expect(events() == [.roomUpdated, .layoutChanged])

@@ -17,7 +17,7 @@ struct WeeklyShowDashboardTests {
         try await show.loseHost()
         try await show.restart()
         try await show.end()
-        try await show.lookBack()
+        try await show.readReport()
         try await show.beginNext()
         let errors = show.dashboard.browser.consoleErrors.filter {
             !$0.contains("Failed to load resource") && !$0.contains("ERR_")
@@ -145,7 +145,7 @@ private final class Evening {
         try await saveScene("Both", place: 0)
         try await dashboard.click("Spotlight")
         try await dashboard.click("Take it on air")
-        try await expectLayout("SPOTLIGHT")
+        try await expectLayout("SPOTLIGHT", lowerThird: "Bob Diaz")
         try await evaluate("document.querySelector('.overlay .buttons button:last-child').click()")
         try await dashboard.waits("document.querySelector('.overlay .badge[hidden]')")
         try await saveScene("Close", place: 1)
@@ -242,7 +242,7 @@ private final class Evening {
     }
 
     /// Reads the report: four viewers, three at once, by their protocols, and what happened.
-    func lookBack() async throws {
+    func readReport() async throws {
         try await dashboard.click("Audience")
         let cells = Self.texts(".past tbody td")
         try await dashboard.waits("\(cells)[2] === '4' && \(cells)[3] === '3'", 40)
