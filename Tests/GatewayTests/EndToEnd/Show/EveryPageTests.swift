@@ -164,7 +164,8 @@ struct EveryPageTests {
         try await browser.open("\(site)/watch/single", preparedBy: preference)
         let message = "document.querySelector('#message')?.textContent"
         let isSaid = try await browser.waits(for: "\(message).includes('noch nicht begonnen')", within: .seconds(10))
-        #expect(isSaid, "\(try await browser.evaluate(message).text)")
+        let said = try await browser.evaluate(message)
+        #expect(isSaid, "\(said.text)")
     }
 
     @Test("opens in Firefox: the dashboard's views, and by HTTPS the watch page, which plays")
