@@ -1,3 +1,4 @@
+import FootlightTesting
 import Foundation
 import Glibc
 import Logging
