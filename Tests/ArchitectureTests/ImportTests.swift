@@ -50,7 +50,10 @@ private let table: [String: String] = [
     FoundationNetworking \(foundation)
     """,
     "FootlightClient":
-        "Media Stage Shows RTMP FootlightModel Foundation FoundationNetworking Observation Synchronization",
+        """
+        Media Stage Shows RTMP FootlightModel Foundation FoundationNetworking Observation Synchronization AVFoundation \
+        VideoToolbox SwiftUI
+        """,
     "FootlightTesting": "Media Stage FootlightModel FootlightClient Observation \(foundation)",
     "TestSupport": "Media FootlightTesting Logging NIOCore FoundationNetworking \(foundation)",
 ]

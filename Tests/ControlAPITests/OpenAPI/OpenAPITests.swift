@@ -29,7 +29,9 @@ struct OpenAPITests {
                 (paths[path]?.keys ?? []).intersection(Self.methods).map { "\($0.uppercased()) \(path)" }
             }
             let served = server.routes().openRouter().routes.map { "\($0.method.rawValue) \($0.path.braced)" }
-            #expect(Set(described) == Set(served))
+            // The router answers HEAD wherever GET is.
+            let routed = described.filter { !$0.hasPrefix("HEAD ") || !served.contains("GET \($0.dropFirst(5))") }
+            #expect(Set(routed) == Set(served))
             #expect(described.count == Set(described).count)
         }
     }

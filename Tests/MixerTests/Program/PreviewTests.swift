@@ -39,9 +39,9 @@ import TestSupport
         let shown = program.preview.frames.suffix(20)
         #expect(shown.allSatisfy { isNear($0.colours[0], .red) && isNear($0.colours[1], .blue) })
         #expect(program.preview.frames.allSatisfy { $0.index % 2 == 0 } && program.preview.frames.count >= 59)
-        let heard = program.returns.audio(of: Scene.previewMix, from: 2000, to: 3800)
+        let audio = program.returns.audio(of: Scene.previewMix, from: 2000, to: 3800)
         for tone in [440.0, 880] {
-            #expect(abs(TestTone.level(of: tone, in: heard) - 0.3) < 0.02)
+            #expect(abs(TestTone.level(of: tone, in: audio) - 0.3) < 0.02)
             #expect(TestTone.level(of: tone, in: program.output.audio(from: 0, to: 3800)) < 0.001)
         }
 

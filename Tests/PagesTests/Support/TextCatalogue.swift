@@ -31,20 +31,20 @@ struct TextCatalogue {
         var forms: [String: [String]] = [:]
         while true {
             skipSpace()
-            if take("}") { break }
+            if skip("}") { break }
             guard let match = rest.prefixMatch(of: /(\w+): */) else {
                 throw ToolFailure("no name at \(rest.prefix(40))")
             }
             let name = String(match.output.1)
             rest = rest[match.range.upperBound...]
             let key = path.isEmpty ? name : "\(path).\(name)"
-            if take("{") {
+            if skip("{") {
                 try readGroup(key)
             } else {
                 forms[name] = [try readText()]
             }
             skipSpace()
-            _ = take(",")
+            _ = skip(",")
         }
         if forms.keys.contains("other") {
             texts[path] = forms.values.flatMap(\.self)
@@ -66,7 +66,7 @@ struct TextCatalogue {
         while let match = rest.prefixMatch(of: /\s+|\/\/[^\n]*\n/) { rest = rest[match.range.upperBound...] }
     }
 
-    private mutating func take(_ sign: Character) -> Bool {
+    private mutating func skip(_ sign: Character) -> Bool {
         guard rest.first == sign else { return false }
         rest.removeFirst()
         return true
