@@ -128,7 +128,7 @@ function hostRow(room, { sid, identity: own }, mayCommand, move) {
     click: () => perform(pinning, () => (host.pin ? ask('DELETE', path('/pin')) : ask('PUT', path('/pin'), {}))),
   } }, t('hosts.pin'));
   const moves = [['earlier', -1], ['later', 1]].map(([key, step]) => {
-    const button = h('button', { class: 'button small', type: 'button', title: t('hosts.order'), on: {
+    const button = h('button', { class: 'button small', type: 'button', title: t(`hosts.${key}Hint`), on: {
       click: async () => {
         await perform(button, () => move(own, step));
         // Its card was taken to another place in the document, which loses the focus.

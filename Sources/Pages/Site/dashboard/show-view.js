@@ -116,10 +116,11 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
   let room = null;
   let isRecording = false;
   let isClosed = false;
+  let isShown = false;
 
   /** Shows a button, or hides it; one that appears where another was takes no second click of that. */
   function offer(button, isOffered) {
-    if (isOffered && button.hidden) {
+    if (isOffered && button.hidden && isShown) {
       button.disabled = true;
       setTimeout(() => { button.disabled = false; }, 800);
     }
@@ -185,6 +186,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
     offer(pause, current?.state === 'live');
     offer(end, Boolean(current));
     offer(record, Boolean(current));
+    isShown = true;
     setShown(closed, !current);
     setText(closed, next?.planned_at
       ? t('show.planned', { time: timeIn(show.time_zone, Date.parse(next.planned_at)), duration: duration(show.opens_before) })

@@ -53,9 +53,9 @@ struct Dashboard {
         try #require(isTrue, "\(expression): \(said.text) \(browser.consoleErrors) \(gateway.log.suffix(2000))")
     }
 
-    /// Clicks a link, button or tab by its text, once it is visible.
+    /// Clicks a link, button or tab by its text, once it is visible and not disabled.
     func click(_ text: String) async throws {
-        try await waits("named('\(text)')")
+        try await waits("named('\(text)')?.disabled !== true && named('\(text)')")
         _ = try await browser.evaluate("named('\(text)').click()")
     }
 }
