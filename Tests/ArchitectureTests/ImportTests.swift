@@ -50,14 +50,13 @@ private let table: [String: String] = [
     FoundationNetworking \(foundation)
     """,
     "FootlightClient":
-        """
-        Media Stage Shows RTMP FootlightModel Foundation FoundationNetworking Observation Synchronization AVFoundation \
-        VideoToolbox SwiftUI
-        """,
+        "Media Stage Shows RTMP FootlightModel Foundation FoundationNetworking Observation Synchronization \(apple)",
     "FootlightTesting": "Media Stage FootlightModel FootlightClient Observation \(foundation)",
     "TestSupport": "Media FootlightTesting Logging NIOCore FoundationNetworking \(foundation)",
 ]
 
+/// What exists on Apple's platforms only.
+private let apple = "AVFoundation VideoToolbox SwiftUI"
 private let foundation = "FoundationEssentials Foundation Synchronization Glibc"
 
 /// Only the owning targets of the table import a C library, and do not re-export it.
