@@ -246,6 +246,11 @@ public final class HLSProgram: PacketSink {
         }
     }
 
+    /// Returns a part that a request has waited for; nil if it did not come, or has expired.
+    func part(at position: PartPosition) -> [ByteBuffer]? {
+        state.withLock { $0.playlist.file(named: position.name) }
+    }
+
     // MARK: Waiting
 
     /// Returns the queue in which a request waits for `target`; nil if the target has been reached meanwhile.

@@ -172,7 +172,8 @@ public struct MediaService: Sendable {
             switch wait.target {
             case .beginning: MediaRequestResult.now(Self.returning)
             case .playlist(let directives): mediaPlaylist(wait, directives, mayWait: false)
-            case .part(let position): file(position.name, of: wait.program, mayWait: false)
+            case .part(let position):
+                MediaRequestResult.now(wait.program.part(at: position).map { .segment($0) } ?? Self.gone)
             }
         guard case .now(let response) = answer else { return Self.tooLate }
         return response

@@ -20,7 +20,9 @@ struct BlockingReloadTests {
 
     private func announcement(_ fixture: MediaServiceFixture, room: String = "r") throws -> Announcement {
         let text = try #require(try fixture.exchange("/live/\(room)/media.m3u8?sid=\(room)-1")?.text)
-        let hint = try #require(text.firstMatch(of: /#EXT-X-PRELOAD-HINT:TYPE=PART,URI="(.+\/s(\d+)\.p(\d+)\.m4s)"/))
+        let hint = try #require(
+            text.firstMatch(of: /#EXT-X-PRELOAD-HINT:TYPE=PART,URI="(.+\/s(\d+)\.p(\d+)\.(?:\w+\.)?m4s)"/)
+        )
         return Announcement(
             sequence: try #require(Int(hint.output.2)),
             part: try #require(Int(hint.output.3)),
@@ -69,6 +71,20 @@ struct BlockingReloadTests {
         #expect(first.head.headerFields[.cacheControl] == "public, max-age=3600, immutable")
         #expect(first.body.getString(at: 4, length: 4) == "moof")
         #expect(try fixture.exchange(next.path)?.body == first.body)
+    }
+
+    @Test("answers a request for the hinted part of a private program, whose names cannot be guessed")
+    func announcedPrivatePart() throws {
+        let fixture = try MediaServiceFixture()
+        fixture.hls.setPrivate("r", true)
+        let program = fixture.goOnAir("r")
+        let next = try announcement(fixture)
+        #expect(next.path.split(separator: ".").count == 4)
+        try fixture.ask(next.path)
+        #expect(try fixture.answer() == nil)
+        fixture.goOn(program, from: 12_000, milliseconds: 400)
+        let first = try #require(try fixture.answer())
+        #expect(first.status == 200 && first.body.getString(at: 4, length: 4) == "moof")
     }
 
     @Test("answers pipelined requests in order behind a waiting one")
