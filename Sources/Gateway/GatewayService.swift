@@ -13,6 +13,7 @@ import NIOPosix
 import NIOSSL
 import RTMP
 import Recording
+import Pages
 import Persistence
 import ServiceLifecycle
 import Shows
@@ -139,6 +140,15 @@ public struct GatewayService: Sendable {
             logger: logger
         )
         let plans = LivestreamPlans(directory, secret: secrets.pepper, logger: logger)
+        let logins = SealedFile<[DashboardLogin]>(
+            GatewayWeb.loginsFile,
+            in: directory,
+            secret: secrets.pepper,
+            purpose: "footlight logins",
+            empty: [],
+            loss: "users of the dashboard must log in again",
+            logger: logger
+        )
         let pipeline = Pipeline(
             configuration: configuration,
             plan: plan,
@@ -176,6 +186,7 @@ public struct GatewayService: Sendable {
                 within: plan,
                 on: sockets,
                 tokenStore: tokenStore,
+                logins: logins,
                 ports: ports,
                 reload: reload,
                 beside: companion,
@@ -193,6 +204,7 @@ public struct GatewayService: Sendable {
         await pipeline.roomStore.close(within: Self.persistTimeout)
         await pipeline.history.close()
         plans.flush()
+        logins.flush()
         try await group.shutdownGracefully()
     }
 
@@ -204,6 +216,7 @@ public struct GatewayService: Sendable {
         within plan: DescriptorPlan,
         on sockets: InheritedSockets,
         tokenStore: TokenStore,
+        logins: SealedFile<[DashboardLogin]>,
         ports: ListeningPorts,
         reload: (@Sendable () async throws -> GatewayConfiguration)?,
         beside companion: (any Service)?,
@@ -262,6 +275,7 @@ public struct GatewayService: Sendable {
             servers: servers,
             certificate: certificate,
             issuedTokens: tokenStore,
+            logins: logins,
             adminConnections: plan.admin,
             logger: logger
         )

@@ -21,6 +21,7 @@ public struct PageSite: Sendable {
     let logger: Logger
     let files: StaticFiles
     let sessions: LockedBox<SessionStore>
+    let store: @Sendable (_ logins: [DashboardLogin]) -> Void
     let attempts: LockedBox<RateLimiter<String>>
     let refusedLogins: LockedBox<RefusedLoginLog>
     let audienceCache: LockedBox<AudienceCache>
@@ -31,6 +32,8 @@ public struct PageSite: Sendable {
     ///   - chartLibrary: The path of the chart library; without it the dashboard shows figures as tables.
     ///   - usesDeviceIDs: Whether persistent device ids are used; only then the watch page stores one.
     ///   - warnings: What an operator should change in the gateway's configuration, a sentence each, for the dashboard.
+    ///   - logins: The sessions of an earlier run, which go on.
+    ///   - store: Receives the sessions whenever one begins or ends; called under a lock, and must return at once.
     ///   - clock: The clock for the age of sessions.
     ///   - logger: The logger for refused logins.
     ///   - account: Returns the name under which a client's logins are rate-limited, from the header fields and the
@@ -44,6 +47,8 @@ public struct PageSite: Sendable {
         chartLibrary: String = StaticFiles.chartLibrary,
         usesDeviceIDs: Bool = false,
         warnings: [String] = [],
+        logins: [DashboardLogin] = [],
+        store: @escaping @Sendable (_ logins: [DashboardLogin]) -> Void = { _ in },
         clock: any MonotonicClock = SystemClock(),
         logger: Logger = Logger(label: "footlight.pages"),
         account: @escaping @Sendable (_ fields: HTTPFields, _ peer: String?) -> String? = { $1 },
@@ -63,7 +68,8 @@ public struct PageSite: Sendable {
         self.clock = clock
         self.logger = logger
         files = StaticFiles(chartLibrary: chartLibrary, usesDeviceIDs: usesDeviceIDs)
-        sessions = LockedBox(SessionStore())
+        self.store = store
+        sessions = LockedBox(SessionStore(logins, now: clock.now, date: Date().timeIntervalSince1970))
         attempts = LockedBox(.logins)
         refusedLogins = LockedBox(RefusedLoginLog())
         audienceCache = LockedBox(AudienceCache())

@@ -283,6 +283,28 @@ struct SessionStoreTests {
         #expect(book.count == 0)
     }
 
+    @Test("a session goes on after a restart, without its secret on disk, and ends a week after its login all the same")
+    func restart() throws {
+        var book = SessionStore()
+        let secret = book.open(token: "first", agent: "Browser", now: start)
+        let ended = book.open(token: "second", now: start)
+        book.close(ended)
+        let stored = book.logins(now: start.advanced(seconds: 3600), date: 1_003_600)
+        #expect(try !String(decoding: JSONEncoder().encode(stored), as: UTF8.self).contains(secret))
+
+        // The clock of another process begins anew; an hour has passed.
+        let later = MonotonicTime(nanoseconds: 5_000_000_000)
+        var next = SessionStore(stored, now: later, date: 1_007_200)
+        let used = next.use(secret, now: later)
+        let session = try #require(used)
+        #expect(session.token == "first" && session.agent == "Browser" && next.isOpen(id: session.id, now: later))
+        #expect(next.use(ended, now: later) == nil)
+        var now = later
+        for _ in 0..<14 where next.use(secret, now: now) != nil { now = now.advanced(seconds: 43_000) }
+        #expect(now.seconds(since: later) > 500_000 && now.seconds(since: later) < 7 * 86_400)
+        #expect(next.use(secret, now: later.advanced(seconds: 7 * 86_400 - 7_100)) == nil)
+    }
+
     @Test("evicts the least recently used session at capacity")
     func capacity() {
         var book = SessionStore()

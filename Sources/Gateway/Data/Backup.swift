@@ -34,8 +34,10 @@ public struct Backup: Sendable {
 
     private static let databases = "sqlite"
     private static let recordings = "recordings"
-    /// What belongs to a process rather than to the data.
-    private static let transient: Set = [DataDirectoryLock.fileName, Endpoints.fileName, DataFormat.copyName]
+    /// What belongs to a process and its users' browsers rather than to the data.
+    private static let transient: Set = [
+        DataDirectoryLock.fileName, Endpoints.fileName, DataFormat.copyName, GatewayWeb.loginsFile,
+    ]
 
     let directory: String
 

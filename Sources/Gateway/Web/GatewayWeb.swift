@@ -34,6 +34,8 @@ struct GatewayWeb: Sendable {
     /// How the gateway and its machine are doing.
     let system: SystemReporter
 
+    /// The file with the logins of the dashboard.
+    static let loginsFile = "logins.sealed"
     /// The most bytes of a request's header, of which tokens are the longest part.
     private static let headerLimit = 16 * 1024
     /// The most pending snapshots of one client.
@@ -53,6 +55,7 @@ struct GatewayWeb: Sendable {
         servers: [RTMPServer] = [],
         certificate: ServerCertificate? = nil,
         issuedTokens: (any IssuedTokenStoring)? = nil,
+        logins: SealedFile<[DashboardLogin]>? = nil,
         adminConnections: Int = 256,
         logger: Logger
     ) {
@@ -62,7 +65,7 @@ struct GatewayWeb: Sendable {
         self.gate = gate
         self.adminConnections = adminConnections
         self.ports = ports
-        pages = Self.makePages(of: pipeline, configuration, directory, logger: logger)
+        pages = Self.makePages(of: pipeline, configuration, directory, logins, logger: logger)
         streams = ClientLimiter(limit: configuration.clientStreams == 0 ? nil : configuration.clientStreams)
         let snapshots = ClientLimiter(limit: Self.snapshotsPerClient)
         let metrics = GatewayMetrics(
@@ -299,11 +302,14 @@ struct GatewayWeb: Sendable {
         of pipeline: Pipeline,
         _ configuration: GatewayConfiguration,
         _ directory: DataDirectory,
+        _ logins: SealedFile<[DashboardLogin]>?,
         logger: Logger
     ) -> PageSite {
         PageSite(
             usesDeviceIDs: configuration.usesDeviceIDs,
             warnings: configuration.warnings,
+            logins: logins?.load() ?? [],
+            store: { present in logins?.change { $0 = present } },
             logger: logger,
             account: pipeline.proxies.account,
             redeem: { code in

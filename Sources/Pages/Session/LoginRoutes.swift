@@ -54,7 +54,7 @@ extension PageSite {
                 return PageResponse.text(.unauthorized)
             }
             attempts.with { $0.refundRequest(to: account, now: now) }
-            let secret = sessions.with { sessions in
+            let secret = changeSessions { sessions in
                 // A new login replaces the former session.
                 if let former = SessionCookie.secret(in: request) { sessions.close(former) }
                 return sessions.open(token: token, agent: request.headers[.userAgent] ?? "", now: now)
@@ -67,7 +67,7 @@ extension PageSite {
         router.delete("dashboard/session") { request, _ in
             let origin = RequestOrigin(request)
             guard origin.isSameOrigin else { return PageResponse.text(.forbidden) }
-            if let secret = SessionCookie.secret(in: request) { sessions.with { $0.close(secret) } }
+            if let secret = SessionCookie.secret(in: request) { changeSessions { $0.close(secret) } }
             return Response(
                 status: .noContent,
                 headers: [.setCookie: SessionCookie.removing(isSecure: origin.isSecure), .cacheControl: "no-store"]
@@ -108,6 +108,15 @@ extension PageSite {
         guard let secret = SessionCookie.secret(in: request), RequestOrigin(request).isSameOrigin else { return nil }
         let now = clock.now
         return sessions.with { $0.use(secret, now: now) }
+    }
+
+    /// Opens or ends sessions, and stores them.
+    func changeSessions<Result: Sendable>(_ change: (inout SessionStore) -> Result) -> Result {
+        let now = clock.now
+        return sessions.with { sessions in
+            defer { store(sessions.logins(now: now, date: Date().timeIntervalSince1970)) }
+            return change(&sessions)
+        }
     }
 
     /// Returns a check of whether the session of a request to the API has ended since; nil for a request without one.

@@ -64,7 +64,7 @@ extension PageSite {
             guard let user = await user(of: request) else { return PageResponse.text(.unauthorized) }
             guard user.mayCommand else { return PageResponse.text(.forbidden) }
             let id = context.parameters.get("session") ?? ""
-            if sessions.with({ $0.close(id: id) }) {
+            if changeSessions({ $0.close(id: id) }) {
                 logger.notice("dashboard session ended", metadata: ["session": "\(id)", "by": "\(user.identity)"])
             }
             // One that is over already is no error, as with a logout.

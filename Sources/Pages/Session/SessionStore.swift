@@ -1,9 +1,22 @@
+import Crypto
+import Foundation
 import Media
 import Synchronization
 
-/// Stores the sessions of logged-in browsers, each a random secret that stands for an operator's token.
+/// A session of the dashboard as it is stored, so that it goes on after a restart: without the secret of its cookie.
+public struct DashboardLogin: Codable, Sendable, Equatable {
+    /// The SHA-256 of the cookie's secret, in base64.
+    let digest: String
+    let id: String
+    let token: String
+    let agent: String
+    /// Seconds since 1970.
+    let openedAt: Double
+}
+
+/// The sessions of logged-in browsers, each a random secret that stands for an operator's token.
 ///
-/// Sessions are kept in memory only. A restart logs out all browsers, and an ended session cannot be resumed.
+/// An ended session cannot be resumed.
 struct SessionStore: Sendable {
     /// A session, without its secret.
     struct Entry: Sendable {
@@ -26,7 +39,38 @@ struct SessionStore: Sendable {
     private static let idBytes = 12
     private static let longestAgent = 200
 
+    /// By the digests of their secrets.
     private var entries: [String: Entry] = [:]
+
+    /// Restores the sessions of an earlier run, as used now.
+    ///
+    /// - Parameter date: The present time in seconds since 1970.
+    init(_ logins: [DashboardLogin] = [], now: MonotonicTime = MonotonicTime(nanoseconds: 0), date: Double = 0) {
+        for login in logins.suffix(Self.capacity) {
+            entries[login.digest] = Entry(
+                id: login.id,
+                token: login.token,
+                agent: login.agent,
+                openedAt: now.advanced(seconds: min(login.openedAt - date, 0)),
+                usedAt: now
+            )
+        }
+    }
+
+    /// The sessions to store.
+    ///
+    /// - Parameter date: The present time in seconds since 1970.
+    func logins(now: MonotonicTime, date: Double) -> [DashboardLogin] {
+        entries.filter { !Self.isOver($0.value, now: now) }.map { digest, entry in
+            DashboardLogin(
+                digest: digest,
+                id: entry.id,
+                token: entry.token,
+                agent: entry.agent,
+                openedAt: date - now.seconds(since: entry.openedAt)
+            )
+        }
+    }
 
     /// The number of stored sessions, including expired ones.
     var count: Int { entries.count }
@@ -37,7 +81,7 @@ struct SessionStore: Sendable {
     }
 
     /// Returns the id of a session; nil if there is none.
-    func id(of secret: String) -> String? { entries[secret]?.id }
+    func id(of secret: String) -> String? { entries[Self.digest(secret)]?.id }
 
     /// Whether the session with an id has neither ended nor expired.
     func isOpen(id: String, now: MonotonicTime) -> Bool {
@@ -54,7 +98,7 @@ struct SessionStore: Sendable {
             entries[oldest.key] = nil
         }
         let secret = Self.makeText(bytes: Self.secretBytes)
-        entries[secret] = Entry(
+        entries[Self.digest(secret)] = Entry(
             id: Self.makeText(bytes: Self.idBytes),
             token: token,
             agent: String(agent.prefix(Self.longestAgent)),
@@ -66,26 +110,31 @@ struct SessionStore: Sendable {
 
     /// Returns a session and marks it as used; nil if it does not exist or has expired.
     mutating func use(_ secret: String, now: MonotonicTime) -> Entry? {
-        guard var entry = entries[secret] else { return nil }
+        let digest = Self.digest(secret)
+        guard var entry = entries[digest] else { return nil }
         guard !Self.isOver(entry, now: now) else {
-            entries[secret] = nil
+            entries[digest] = nil
             return nil
         }
         entry.usedAt = now
-        entries[secret] = entry
+        entries[digest] = entry
         return entry
     }
 
     /// Ends a session.
     mutating func close(_ secret: String) {
-        entries[secret] = nil
+        entries[Self.digest(secret)] = nil
     }
 
     /// Ends the session with an id; returns whether there was one.
     mutating func close(id: String) -> Bool {
-        guard let secret = entries.first(where: { $0.value.id == id })?.key else { return false }
-        entries[secret] = nil
+        guard let digest = entries.first(where: { $0.value.id == id })?.key else { return false }
+        entries[digest] = nil
         return true
+    }
+
+    private static func digest(_ secret: String) -> String {
+        Data(SHA256.hash(data: Data(secret.utf8))).base64EncodedString()
     }
 
     private static func isOver(_ entry: Entry, now: MonotonicTime) -> Bool {

@@ -39,7 +39,7 @@ struct ControlClientTests {
         let client = fixture.operatorClient
         let body = ShowBody(name: "weekly", title: "Weekly", seats: [SeatBody(identity: "ann")])
         let made = try await client.createShow(body, template: "interview")
-        #expect(made.room.maxHosts == 2 && made.seats.map(\.identity) == ["ann"] && made.state == .upcoming)
+        #expect(made.room.maxHosts == 12 && made.seats.map(\.identity) == ["ann"] && made.state == .upcoming)
         #expect(try await client.shows() == [made])
         #expect(try await client.show("weekly") == made)
         #expect(try await client.update(show: "weekly", ShowBody(title: "Monthly")).title == "Monthly")

@@ -64,7 +64,7 @@ function configuration(marks) {
         const color = resolved(colorOf(key));
         return {
           key, label: name, data: [], fill: 'stack', borderColor: color, backgroundColor: faded(color), borderWidth: 1.5,
-          pointRadius: 0, pointHitRadius: 12, tension: 0.2,
+          pointRadius: 0, pointHitRadius: 12, tension: 0,
         };
       }),
     },

@@ -202,20 +202,8 @@ private final class Evening {
         try await dashboard.waits("\(link) === 'no connection, trying'")
         try await gateway.start(reusesPorts: true)
         for host in ["ann", "bob"] { try startEncoder(host) }
-        // A restart ends the sessions of browsers, which show the page again after a login.
-        let isBack = "\(link) === 'connected' && \(Self.badge) === 'Live'"
-        try await dashboard.waits("document.querySelector('#token') || (\(isBack))", 30)
-        try await evaluate(
-            """
-            (() => {
-                const field = document.querySelector('#token');
-                if (!field) return;
-                field.value = '\(try gateway.operatorToken)';
-                document.querySelector('.login button').click();
-            })()
-            """
-        )
-        try await dashboard.waits(isBack, 30)
+        // Without a new login.
+        try await dashboard.waits("\(link) === 'connected' && \(Self.badge) === 'Live'", 30)
         try await waitForHosts()
         let recorder = try FFmpeg.record(gateway.rtmpURL(room: "the-weekly"), seconds: 9, to: folder.file("again.flv"))
         try await dashboard.waits(
