@@ -83,8 +83,9 @@ struct SnapshotStoreTests {
         #expect(Set(texts) == ["jpg-160", "jpg-320", "jpg-480", "jpg-640"])
         #expect(SnapshotKey(format: "png", width: "9999")?.text == "png-0")
         #expect(SnapshotKey(format: "png", width: "0") == nil)
-        #expect(SnapshotKey(previewWidth: "640")?.text == "jpg-640-preview" && SnapshotKey(previewWidth: "0") == nil)
-        #expect(SnapshotKey("jpg-640-preview") == SnapshotKey(previewWidth: "640"))
+        #expect(SnapshotKey(width: "640", of: .preview)?.text == "jpg-640-preview")
+        #expect(SnapshotKey(width: "0", of: .preview) == nil)
+        #expect(SnapshotKey("jpg-640-preview") == SnapshotKey(width: "640", of: .preview))
         #expect(SnapshotKey("jpg-641") == nil && SnapshotKey("gif-640") == nil && SnapshotKey("jpg-640-1") == nil)
     }
 

@@ -41,7 +41,7 @@ struct SnapshotRoutes: FeatureRoutes {
             try call.claims.requireMonitoring()
             let participant = try rooms.directory.participant(call.path("participant"), in: room.sid)
             guard participant.isCameraOn else { throw StageError.snapshotNotFound }
-            guard let key = SnapshotKey(host: participant.sid, width: call.query("width")) else {
+            guard let key = SnapshotKey(width: call.query("width") ?? "320", of: .host(participant.sid)) else {
                 throw StageError.invalidParameter("width", "must be a number above zero")
             }
             return try await image(key, of: room, isAnonymous: false, isCacheable: false, call.request)
@@ -54,7 +54,7 @@ struct SnapshotRoutes: FeatureRoutes {
             let view = try rooms.directory.room(room.sid)
             // Without a host the mixer makes no preview.
             guard view.isBackstage, view.counts.hosts > 0 else { throw StageError.snapshotNotFound }
-            guard let key = SnapshotKey(previewWidth: call.query("width")) else {
+            guard let key = SnapshotKey(width: call.query("width"), of: .preview) else {
                 throw StageError.invalidParameter("width", "must be a number above zero")
             }
             return try await image(key, of: room, isAnonymous: false, isCacheable: false, call.request)

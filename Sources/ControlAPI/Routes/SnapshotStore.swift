@@ -79,11 +79,11 @@ final class SnapshotStore: Sendable {
             var entry = rooms[room] ?? Room()
             guard let reportedAt = entry.reportedAt, now - reportedAt < Self.reportTimeout else { return .noMixer }
             entry.requests = entry.requests.filter { $1.until > now }
-            let ofProgram = entry.requests.filter { $0.key.participant == nil }
+            let ofProgram = entry.requests.filter { !$0.key.subject.isHost }
             let authorized = ofProgram.values.count { $0.authorizedUntil.map { $0 > now } ?? false }
             let isRequested = entry.requests[key] != nil
             var request = entry.requests[key] ?? Request(until: now)
-            if key.participant != nil {
+            if key.subject.isHost {
                 let ofHosts = entry.requests.count - ofProgram.count
                 guard isRequested || ofHosts < Self.maximumHostRequests else { return .busy }
             } else if isAnonymous {
@@ -133,7 +133,7 @@ final class SnapshotStore: Sendable {
     /// Whether images of a room's preview are requested.
     func isPreviewRequested(room: String, now: ContinuousClock.Instant = .now) -> Bool {
         rooms.withLock { rooms in
-            rooms[room]?.requests.contains { $0.key.isPreview && $0.value.until > now } ?? false
+            rooms[room]?.requests.contains { $0.key.subject == .preview && $0.value.until > now } ?? false
         }
     }
 
@@ -157,75 +157,70 @@ final class SnapshotStore: Sendable {
     }
 }
 
-/// The kind of a snapshot: file format and width, and whether it shows the preview or a host instead of the program.
+/// The kind of a snapshot: file format, width, and what it shows.
 struct SnapshotKey: Hashable, Sendable {
     /// `jpg` or `png`.
     let format: String
     /// One of `widths`; 0 for the program's own width.
     let width: Int
-    /// The sid of the host that it shows; nil for the program or the preview.
-    let participant: String?
-    /// Whether it shows the preview.
-    let isPreview: Bool
+    /// What it shows.
+    let subject: Subject
+
+    /// What an image shows.
+    enum Subject: Hashable, Sendable {
+        case program
+        /// What would be on air, while the room is backstage.
+        case preview
+        /// A host, by sid.
+        case host(String)
+
+        /// Whether it is a host.
+        var isHost: Bool { if case .host = self { true } else { false } }
+    }
 
     /// The supported widths; any other is rounded up to the next, so that few images serve many requests.
     static let widths = [160, 320, 480, 640, 960, 1280]
+    private static let previewText = "preview"
 
     /// Creates a key for a request's `width`; nil if the width is not a positive number.
-    init?(format: String, width: String?) {
+    init?(format: String = "jpg", width: String?, of subject: Subject = .program) {
         guard let width else {
-            self.init(format: format, resolved: 0)
+            self.init(format: format, resolved: 0, of: subject)
             return
         }
         guard let number = Int(width), number > 0 else { return nil }
-        self.init(format: format, resolved: Self.widths.first { $0 >= number } ?? 0)
+        self.init(format: format, resolved: Self.widths.first { $0 >= number } ?? 0, of: subject)
     }
 
     /// Parses `text`; nil if it is malformed.
     init?(_ text: String) {
-        let parts = text.split(separator: "-")
+        let parts = text.split(separator: "-").map(String.init)
         guard (2...3).contains(parts.count), ["jpg", "png"].contains(parts[0]), let width = Int(parts[1]),
             width == 0 || Self.widths.contains(width)
         else { return nil }
-        let subject = parts.count == 3 ? String(parts[2]) : nil
-        let isPreview = subject == Self.previewText
-        guard isPreview || subject.map({ StageIdentifier.isValid($0, "PA") }) ?? true else { return nil }
-        self.init(
-            format: String(parts[0]),
-            resolved: width,
-            participant: isPreview ? nil : subject,
-            isPreview: isPreview
-        )
+        switch parts.dropFirst(2).first {
+        case nil: self.init(format: parts[0], resolved: width)
+        case Self.previewText: self.init(format: parts[0], resolved: width, of: .preview)
+        case let sid?:
+            guard StageIdentifier.isValid(sid, "PA") else { return nil }
+            self.init(format: parts[0], resolved: width, of: .host(sid))
+        }
     }
 
-    /// Creates a key for a request's `width` of the preview's image; nil for a malformed width.
-    init?(previewWidth width: String?) {
-        guard let program = Self(format: "jpg", width: width) else { return nil }
-        self.init(format: program.format, resolved: program.width, isPreview: true)
-    }
-
-    /// Creates a key for a request's `width` of a host's image, 320 pixels without one; nil for a malformed width.
-    init?(host participant: String, width: String?) {
-        guard let program = Self(format: "jpg", width: width ?? "320") else { return nil }
-        self.init(format: program.format, resolved: program.width, participant: participant)
-    }
-
-    /// - Parameters:
-    ///   - width: One of `widths`, or 0.
-    ///   - participant: The sid of the host that it shows; nil for the program or the preview.
-    ///   - isPreview: Whether it shows the preview.
-    init(format: String, resolved width: Int, participant: String? = nil, isPreview: Bool = false) {
+    /// - Parameter width: One of `widths`, or 0.
+    init(format: String, resolved width: Int, of subject: Subject = .program) {
         self.format = format
         self.width = width
-        self.participant = participant
-        self.isPreview = isPreview
+        self.subject = subject
     }
-
-    private static let previewText = "preview"
 
     /// The key as text, such as `jpg-640`, `jpg-640-preview` or `jpg-320-PA…`.
     var text: String {
-        ["\(format)-\(width)", isPreview ? Self.previewText : participant].compactMap(\.self).joined(separator: "-")
+        switch subject {
+        case .program: "\(format)-\(width)"
+        case .preview: "\(format)-\(width)-\(Self.previewText)"
+        case .host(let sid): "\(format)-\(width)-\(sid)"
+        }
     }
 
     var contentType: String { format == "png" ? "image/png" : "image/jpeg" }
