@@ -82,6 +82,9 @@ let package = Package(
         .target(name: "Media", dependencies: nioProducts("NIOCore"), swiftSettings: strict),
         .target(name: "Stage", dependencies: ["Media", crypto, deque], swiftSettings: strict),
 
+        // Which of several gateways owns a room.
+        .target(name: "Cluster", dependencies: ["Media"], swiftSettings: optimised),
+
         // The wire.
         .target(
             name: "RTMP",
@@ -245,6 +248,8 @@ let package = Package(
         // One test target per target, and one that holds the table of who may import whom.
         .tests(of: "Media", "TestSupport", "NIOCore"),
         .tests(of: "Stage", "FootlightTesting", "TestSupport", "Media"),
+        // Its model runs many thousand schedules.
+        .tests(of: "Cluster", "Media", "TestSupport", settings: optimised),
         .tests(of: "RTMP", "Media", "FootlightTesting", "TestSupport", "NIOCore", "NIOPosix", "NIOEmbedded", "NIOSSL"),
         .tests(of: "HLS", "Media", "TestSupport", "NIOCore"),
         .tests(of: "Codecs", "Media", "TestSupport", "NIOCore"),
@@ -458,13 +463,18 @@ extension Target {
 
     /// The tests of one target, and what they need beside it; files beside the tests that they read where they lie are
     /// no part of the target.
-    static func tests(of target: String, _ others: String..., without files: [String] = []) -> Target {
+    static func tests(
+        of target: String,
+        _ others: String...,
+        without files: [String] = [],
+        settings: [SwiftSetting] = strict
+    ) -> Target {
         .testTarget(
             name: target + "Tests",
             dependencies: [.byName(name: target)]
                 + others.map { name in packages[name].map { .product(name: name, package: $0) } ?? .byName(name: name) },
             exclude: files,
-            swiftSettings: strict
+            swiftSettings: settings
         )
     }
 }

@@ -8,6 +8,7 @@ private let table: [String: String] = [
     "CFFmpeg": "", "CRTMP": "", "CYUV": "", "CPango": "", "CZlib": "", "CSeccomp": "",
     "Media": "NIOCore Synchronization Dispatch Glibc Darwin",
     "Stage": "Media Crypto DequeModule Synchronization Glibc Darwin",
+    "Cluster": "Media",
     "RTMP": "Media NIOCore NIOPosix NIOSSL FoundationEssentials Synchronization Glibc Darwin",
     "HLS": "Media NIOCore Crypto FoundationEssentials Foundation",
     "Codecs": "Media CFFmpeg CYUV CPango NIOCore Foundation Synchronization Glibc",
