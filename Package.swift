@@ -77,6 +77,7 @@ let package = Package(
         ),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CSeccomp", providers: [.apt(["libseccomp-dev"])]),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
 
         // What flows, and who is on air.
         .target(name: "Media", dependencies: nioProducts("NIOCore"), swiftSettings: strict),
@@ -84,6 +85,11 @@ let package = Package(
 
         // Which of several gateways owns a room.
         .target(name: "Cluster", dependencies: ["Media"], swiftSettings: optimised),
+        .target(
+            name: "PostgresStore",
+            dependencies: ["Media", "Cluster", "CPostgres", logging],
+            swiftSettings: strict
+        ),
 
         // The wire.
         .target(
@@ -250,6 +256,7 @@ let package = Package(
         .tests(of: "Stage", "FootlightTesting", "TestSupport", "Media"),
         // Its model runs many thousand schedules.
         .tests(of: "Cluster", "Media", "TestSupport", settings: optimised),
+        .tests(of: "PostgresStore", "Media", "Cluster", "FootlightTesting", "TestSupport", "Logging"),
         .tests(of: "RTMP", "Media", "FootlightTesting", "TestSupport", "NIOCore", "NIOPosix", "NIOEmbedded", "NIOSSL"),
         .tests(of: "HLS", "Media", "TestSupport", "NIOCore"),
         .tests(of: "Codecs", "Media", "TestSupport", "NIOCore"),

@@ -5,10 +5,11 @@ import Testing
 ///
 /// Importing another module is an error, even if the compiler allows it.
 private let table: [String: String] = [
-    "CFFmpeg": "", "CRTMP": "", "CYUV": "", "CPango": "", "CZlib": "", "CSeccomp": "",
+    "CFFmpeg": "", "CRTMP": "", "CYUV": "", "CPango": "", "CZlib": "", "CSeccomp": "", "CPostgres": "",
     "Media": "NIOCore Synchronization Dispatch Glibc Darwin",
     "Stage": "Media Crypto DequeModule Synchronization Glibc Darwin",
     "Cluster": "Media",
+    "PostgresStore": "Media Cluster CPostgres Logging Synchronization Dispatch Glibc",
     "RTMP": "Media NIOCore NIOPosix NIOSSL FoundationEssentials Synchronization Glibc Darwin",
     "HLS": "Media NIOCore Crypto FoundationEssentials Foundation",
     "Codecs": "Media CFFmpeg CYUV CPango NIOCore Foundation Synchronization Glibc",
@@ -61,7 +62,7 @@ private let apple = "AVFoundation VideoToolbox SwiftUI"
 private let foundation = "FoundationEssentials Foundation Synchronization Glibc"
 
 /// Only the owning targets of the table import a C library, and do not re-export it.
-private let cLibraries: Set = ["CFFmpeg", "CRTMP", "CYUV", "CPango", "CZlib", "CSeccomp"]
+private let cLibraries: Set = ["CFFmpeg", "CRTMP", "CYUV", "CPango", "CZlib", "CSeccomp", "CPostgres"]
 
 private let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

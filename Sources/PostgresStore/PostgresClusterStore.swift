@@ -1,0 +1,81 @@
+public import Cluster
+
+/// The nodes and rooms of a cluster in a PostgreSQL database.
+///
+/// Every write is one statement, and so one transaction: the writer's row first, then all that depends on it. The server
+/// acknowledges it when its synchronous standby has it. An answer that nothing was changed is no more than a read.
+public struct PostgresClusterStore: ClusterStore {
+    /// The version of the tables.
+    static let version = 1
+
+    private let link: PostgresLink
+
+    /// Makes the store; `prepare` creates its tables.
+    public init(link: PostgresLink) {
+        self.link = link
+    }
+
+    /// Creates the tables in the schema `footlight` if they do not exist.
+    ///
+    /// - Throws: `PostgresFault` if the tables are of a newer version, or cannot be created.
+    public func prepare() async throws(PostgresFault) {
+        _ = try await link.execute(PostgresStatement(Self.schema))
+        let rows = try await link.execute(PostgresStatement("SELECT number FROM footlight.version"))
+        guard let number = rows.first?.first.flatMap({ $0.flatMap { Int($0) } }), number == Self.version else {
+            throw .invalid("the tables of the database are of another version of Footlight")
+        }
+    }
+
+    /// Executes a write.
+    public func write(_ write: NodeWrite) async throws(ClusterStoreUnavailable) -> NodeWriteResult {
+        let rows = try await execute(Self.statement(for: write))
+        var isAccepted = false
+        var granted: [RoomTenure] = []
+        for row in rows where row.count == 2 {
+            if let room = row[0] {
+                guard let fence = row[1].flatMap({ UInt64($0) }) else { throw Self.malformed }
+                granted.append(RoomTenure(room: room, owner: write.identity, fence: fence))
+            } else {
+                isAccepted = true
+            }
+        }
+        return isAccepted ? .accepted(granted: granted) : .rejected
+    }
+
+    /// Returns the rows of all nodes and rooms.
+    public func read() async throws(ClusterStoreUnavailable) -> ClusterSnapshot {
+        var snapshot = ClusterSnapshot()
+        for row in try await execute(PostgresStatement(Self.readQuery)) {
+            guard row.count == 8, let name = row[1], let number = row[3].flatMap({ UInt64($0) }) else {
+                throw Self.malformed
+            }
+            let incarnation = row[2].flatMap { UInt64($0) }
+            if row[0] == "node" {
+                guard let incarnation else { throw Self.malformed }
+                let profile = NodeProfile(
+                    address: row[5] ?? "",
+                    load: row[6].flatMap { Double($0) } ?? 0,
+                    acceptsRooms: row[7] == "t"
+                )
+                let identity = NodeIdentity(node: name, incarnation: incarnation)
+                snapshot.nodes.append(
+                    NodeStatus(identity: identity, count: number, isFenced: row[4] == "t", profile: profile)
+                )
+            } else {
+                let owner = row[5].flatMap { node in incarnation.map { NodeIdentity(node: node, incarnation: $0) } }
+                snapshot.tenures.append(RoomTenure(room: name, owner: owner, fence: number))
+            }
+        }
+        return snapshot
+    }
+
+    private static let malformed = ClusterStoreUnavailable("a row of the database is not understood")
+
+    private func execute(_ statement: PostgresStatement) async throws(ClusterStoreUnavailable) -> [[String?]] {
+        do {
+            return try await link.execute(statement)
+        } catch {
+            throw ClusterStoreUnavailable("\(error)")
+        }
+    }
+}
