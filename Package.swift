@@ -403,7 +403,7 @@ let package = Package(
             dependencies: [
                 "Gateway", "Assets", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "TestSupport",
                 "FootlightModel", "Media", "Mixer", "MixerProcess", "OutboundHTTP",
-                "Persistence", "RTMP", "Shows", "Stage", "Viewership", "Webhooks", "footlight",
+                "Pages", "Persistence", "RTMP", "Shows", "Stage", "Viewership", "Webhooks", "footlight",
                 logging,
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),

@@ -28,8 +28,6 @@ public final class AudienceGate: Sendable {
     private static let sharedAttempts = RateLimiter<String>(perSecond: 2, burst: 50)
     /// Devices that take the place of another one of their ticket.
     private static let takeOvers = RateLimiter<String>(perSecond: 0.5, burst: 5)
-    /// Seconds for which a session id of a preview is valid.
-    private static let previewLifetime = 43_200.0
     /// Seconds for which an ended room's program stays available, and more.
     private static let endedRetention = 120.0
     /// The most changes of a device's address in a minute; a phone changes networks, two players alternate all the time.
@@ -96,7 +94,7 @@ public final class AudienceGate: Sendable {
     private let keys: AdmissionKeys
     private let store: any TicketStoring
     private let clock: any MonotonicClock
-    private let date: @Sendable () -> Double
+    let date: @Sendable () -> Double
     private let dismiss: Dismissal
     private let state = Mutex(State())
     private let restrictedRooms = Atomic<Int>(0)
@@ -249,7 +247,6 @@ public final class AudienceGate: Sendable {
 
     /// Returns the session of a request, as the viewer counter does, or why the player is not admitted.
     func admit(_ player: PlayerRequest, to room: String) -> ViewerAdmission {
-        if PreviewFeedName.isName(room) { return admit(player, toPreview: room) }
         guard let policy = policy(of: room) else { return audience.admit(player, to: room) }
         if let refusal = placeRefusal(of: player, policy) { return deny(refusal) }
         guard policy.access.rule != .public else { return audience.admit(player, to: room) }
@@ -268,17 +265,6 @@ public final class AudienceGate: Sendable {
             return hasCredential ? admitByCredential(player, to: room, policy) : deny(refusal)
         }
         return admitByCredential(player, to: room, policy)
-    }
-
-    /// Admits a monitor of the room to its preview, or the session id that it got; the viewer counter does not know of it.
-    private func admit(_ player: PlayerRequest, toPreview name: String) -> ViewerAdmission {
-        if let sid = player.sid, let statement = audience.statement(of: sid, room: name),
-            date() - statement.issuedAt < Self.previewLifetime
-        {
-            return .uncounted(sid: sid)
-        }
-        guard player.role == .monitor, player.holdsToken else { return deny(.preview) }
-        return .uncounted(sid: audience.makeSession(room: name))
     }
 
     /// Admits a viewer, and returns its session id.
@@ -301,7 +287,6 @@ public final class AudienceGate: Sendable {
 
     /// Whether the id is authentic for the room and may be used, as by a relay that asks for a viewer.
     func accepts(sid: String, room: String) -> Bool {
-        guard !PreviewFeedName.isName(room) else { return false }
         guard audience.accepts(sid: sid, room: room) else { return false }
         guard let policy = policy(of: room), policy.access.rule != .public else { return true }
         guard let statement = audience.statement(of: sid, room: room) else { return false }
@@ -310,10 +295,6 @@ public final class AudienceGate: Sendable {
 
     /// Returns why a player would not be admitted; counts a refusal, and makes no session.
     func refusal(of player: PlayerRequest, to room: String) -> AccessRefusal? {
-        if PreviewFeedName.isName(room) {
-            guard case .denied(let refusal) = admit(player, toPreview: room) else { return nil }
-            return refusal
-        }
         guard let policy = policy(of: room) else { return nil }
         let found = placeRefusal(of: player, policy) ?? credentialRefusal(of: player, to: room, policy)
         if let found { _ = deny(found) }
@@ -376,14 +357,15 @@ public final class AudienceGate: Sendable {
     }
 
     /// Whether not everyone may watch a room from everywhere.
-    public func isRestricted(_ room: String) -> Bool { policy(of: room) != nil || PreviewFeedName.isName(room) }
+    public func isRestricted(_ room: String) -> Bool { policy(of: room) != nil }
 
     private func policy(of room: String) -> Room? {
         guard restrictedRooms.load(ordering: .relaxed) > 0 else { return nil }
         return state.withLock { $0.rooms[room] }
     }
 
-    private func deny(_ refusal: AccessRefusal) -> ViewerAdmission {
+    /// Counts a refusal, and returns it.
+    func deny(_ refusal: AccessRefusal) -> ViewerAdmission {
         state.withLock { $0.refusals[refusal, default: 0] += 1 }
         return .denied(refusal)
     }

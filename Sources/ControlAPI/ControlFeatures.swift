@@ -30,6 +30,7 @@ struct ControlFeatures: Sendable {
             revocations: services.tokens.revocations
         )
         let snapshots = SnapshotStore()
+        let talkback = TalkbackHub()
         let autoStarts = AutoStartScheduler(directory: services.directory, livestreams: services.livestreams)
         let files = AssetRoutes(rooms: rooms, assets: services.assets, shows: services.shows)
         webhookEvents = WebhookEventBuilder(directory: services.directory, answers: answers)
@@ -44,6 +45,7 @@ struct ControlFeatures: Sendable {
             AudienceAccessRoutes(rooms: rooms, answers: answers, gate: services.gate, viewer: services.reporter),
             LayoutRoutes(rooms: rooms, files: files),
             AudioRoutes(rooms: rooms),
+            TalkbackRoutes(rooms: rooms, hub: talkback),
             files,
             ShowRoutes(
                 shows: services.shows,
@@ -74,6 +76,7 @@ struct ControlFeatures: Sendable {
             MixerRoutes(
                 rooms: rooms,
                 snapshots: snapshots,
+                talkback: talkback,
                 mixerReported: services.mixerReported,
                 isPreviewWatched: services.isPreviewWatched,
                 fetch: services.fetch,

@@ -64,7 +64,7 @@ public struct GatewayService: Sendable {
         for key in configuration.unknownKeys {
             logger.warning("unknown key in the configuration file", metadata: ["key": "\(key)"])
         }
-        for warning in configuration.warnings { logger.warning("\(warning)") }
+        for warning in configuration.warnings { logger.warning("\(warning.text)") }
         if !configuration.writesCores { ProcessHardening.apply(logger) }
         let threads = configuration.resolvedThreads
         let plan = DescriptorPlan(limit: DescriptorLimit.raise(), threads: threads, configuration: configuration)

@@ -65,6 +65,7 @@ final class ProgramCore {
         returns: (any MixMinusOutput)? = nil,
         preview: (any PreviewOutput)? = nil,
         previewEnded: @escaping () -> Void = {},
+        director: TalkbackInput = TalkbackInput(),
         music: SlateMusic = SlateMusic(AssetCache())
     ) {
         self.configuration = configuration
@@ -77,7 +78,7 @@ final class ProgramCore {
         self.previewEnded = previewEnded
         self.overlayCache = overlayCache
         self.requestRendering = requestRendering
-        audio = AudioMixer(output: output, returns: returns, music: music)
+        audio = AudioMixer(output: output, returns: returns, director: director, music: music)
         clock = ProgramClock(anchor: anchor, frameRate: configuration.frameRate)
         video = VideoMixer(
             ring: ring,

@@ -56,6 +56,8 @@ public final class ProgramMixer: Sendable {
     let loadMonitor: LoadMonitor
     private let returns: MixMinusEncoder
     private let preview: PreviewEncoder
+    /// What a director says to hosts, which only their mix-minus feeds contain; any thread.
+    public let director = TalkbackInput()
     private let music: SlateMusic
     private let recorder: ArrivalRecorder?
     private let markers: DecodeMarkers?
@@ -323,6 +325,7 @@ public final class ProgramMixer: Sendable {
             returns: returns,
             preview: preview,
             previewEnded: { [encoder] in encoder.requestKeyframe() },
+            director: director,
             music: music
         )
         var degradation = DegradationController(core, encoder: encoder)

@@ -19,6 +19,8 @@ public final class ProgramRenderer {
     /// Simulates a slow machine; nil for one that is fast enough.
     var simulatedLoad: SimulatedLoad?
     private let ring: CanvasRing
+    /// What a director says to hosts.
+    let director = TalkbackInput()
     private let music: SlateMusic
     private let overlayCache = OverlayCache(AssetCache())
     private var hosts: [Host] = []
@@ -73,6 +75,7 @@ public final class ProgramRenderer {
             ring: ring,
             output: encoder,
             overlayCache: overlayCache,
+            director: director,
             music: music
         )
         degradation = DegradationController(core, encoder: encoder)
@@ -105,6 +108,7 @@ public final class ProgramRenderer {
             overlayCache: overlayCache,
             returns: returns,
             preview: preview,
+            director: director,
             music: music
         )
         degradation = DegradationController(core, encoder: nil)
@@ -122,6 +126,7 @@ public final class ProgramRenderer {
         overlayCache: OverlayCache,
         returns: (any MixMinusOutput)? = nil,
         preview: (any PreviewOutput)? = nil,
+        director: TalkbackInput,
         music: SlateMusic
     ) -> ProgramCore {
         ProgramCore(
@@ -132,6 +137,7 @@ public final class ProgramRenderer {
             overlayCache: overlayCache,
             returns: returns,
             preview: preview,
+            director: director,
             music: music
         )
     }

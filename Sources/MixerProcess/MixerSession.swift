@@ -23,6 +23,7 @@ final class MixerSession {
     private let room: Latest
     private let reporter: MixerReporter
     private let assets: AssetReader
+    private let talkback: TalkbackReader
     private var readers: [MixerInput: HostReader] = [:]
 
     /// The latest state of the room, for the reporter's thread.
@@ -36,6 +37,9 @@ final class MixerSession {
     /// Makes the asset reader.
     typealias Assets = (_ deliver: @escaping @Sendable (ByteBuffer?, String) -> Void) -> AssetReader
 
+    /// Makes the talkback reader.
+    typealias Talkback = (_ deliver: @escaping @Sendable (TalkbackBlock) -> Void) -> TalkbackReader
+
     /// Starts the program; it runs with or without hosts.
     init(
         _ configuration: ProgramConfiguration,
@@ -46,6 +50,7 @@ final class MixerSession {
         renditions open: RenditionPushes.Open,
         reporter: Reporter,
         assets: Assets,
+        talkback: Talkback,
         onUnusableAsset: @escaping @Sendable (_ asset: String, _ reason: String) -> Void,
         onStalledDecoder: @escaping @Sendable (_ input: String) -> Void,
         onPreviewDemand: @escaping @Sendable (_ isWatched: Bool) -> Void,
@@ -87,12 +92,14 @@ final class MixerSession {
         self.assets = assets { bytes, id in
             if let bytes { mixer.provide(bytes, for: id) } else { mixer.withdraw(id) }
         }
+        self.talkback = talkback { mixer.director.receive($0.values, for: Set($0.hosts)) }
         push.receive(metadata)
         push.start()
         try renditions.start(with: mixer)
         mixer.start()
         self.reporter.start()
         self.assets.start()
+        self.talkback.start()
     }
 
     private static func metadata(_ configuration: ProgramConfiguration) -> MediaPacket {
@@ -150,6 +157,7 @@ final class MixerSession {
     func stop() {
         reporter.stop()
         assets.stop()
+        talkback.stop()
         for reader in readers.values { reader.stop() }
         readers.removeAll()
         mixer.stop()

@@ -89,6 +89,7 @@ package struct RoomMixer: Sendable {
                             renditions: { try push($0, to: "\(arguments.room)_\($0)") },
                             reporter: reporter(group),
                             assets: assets(group),
+                            talkback: talkback(group),
                             onUnusableAsset: { [logger] asset, reason in
                                 logger.warning(
                                     "unusable asset",
@@ -156,6 +157,12 @@ package struct RoomMixer: Sendable {
         return { [source, logger] read in
             MixerReporter(source: source, group: group, logger: logger, read: read)
         }
+    }
+
+    private func talkback(_ group: any EventLoopGroup) -> MixerSession.Talkback {
+        var source = events
+        source.path = "/v1/rooms/\(arguments.room)/mixer/talkback"
+        return { [source] deliver in TalkbackReader(source: source, group: group, deliver: deliver) }
     }
 
     private func assets(_ group: any EventLoopGroup) -> MixerSession.Assets {

@@ -17,7 +17,7 @@ public struct PageSite: Sendable {
     let redeem: @Sendable (_ code: String) async -> String?
     let account: @Sendable (_ fields: HTTPFields, _ peer: String?) -> String?
     let clock: any MonotonicClock
-    let warnings: [String]
+    let warnings: [PageWarning]
     let logger: Logger
     let files: StaticFiles
     let sessions: LockedBox<SessionStore>
@@ -29,9 +29,10 @@ public struct PageSite: Sendable {
     /// Creates the site from its dependencies.
     ///
     /// - Parameters:
-    ///   - chartLibrary: The path of the chart library; without it the dashboard shows figures as tables.
+    ///   - libraries: The paths of the libraries by their names; without the one for charts the dashboard shows figures as
+    ///     tables, and without the one for QR codes links alone.
     ///   - usesDeviceIDs: Whether persistent device ids are used; only then the watch page stores one.
-    ///   - warnings: What an operator should change in the gateway's configuration, a sentence each, for the dashboard.
+    ///   - warnings: What an operator should change in the gateway's configuration, for the dashboard.
     ///   - logins: The sessions of an earlier run, which go on.
     ///   - store: Receives the sessions whenever one begins or ends; called under a lock, and must return at once.
     ///   - clock: The clock for the age of sessions.
@@ -44,9 +45,9 @@ public struct PageSite: Sendable {
     ///   - describe: Returns what a link to the watch page of a room shows; nil for its name alone.
     ///   - mayKnow: Whether the viewer with a session id may know the audience of a private room; true for others.
     public init(
-        chartLibrary: String = StaticFiles.chartLibrary,
+        libraries: [String: String] = StaticFiles.libraries,
         usesDeviceIDs: Bool = false,
-        warnings: [String] = [],
+        warnings: [PageWarning] = [],
         logins: [DashboardLogin] = [],
         store: @escaping @Sendable (_ logins: [DashboardLogin]) -> Void = { _ in },
         clock: any MonotonicClock = SystemClock(),
@@ -67,7 +68,7 @@ public struct PageSite: Sendable {
         self.warnings = warnings
         self.clock = clock
         self.logger = logger
-        files = StaticFiles(chartLibrary: chartLibrary, usesDeviceIDs: usesDeviceIDs)
+        files = StaticFiles(libraries: libraries, usesDeviceIDs: usesDeviceIDs)
         self.store = store
         sessions = LockedBox(SessionStore(logins, now: clock.now, date: Date().timeIntervalSince1970))
         attempts = LockedBox(.logins)
@@ -238,5 +239,19 @@ extension PageSite {
                 )
             )
         }
+    }
+}
+
+/// Something that an operator should change in the gateway's configuration.
+public struct PageWarning: Encodable, Sendable {
+    /// The code by which the dashboard has the sentence in its languages.
+    public var code: String
+    /// The sentence in English.
+    public var text: String
+
+    /// Creates a warning.
+    public init(code: String, text: String) {
+        self.code = code
+        self.text = text
     }
 }

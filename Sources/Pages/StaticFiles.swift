@@ -4,18 +4,21 @@ import NIOCore
 
 /// The files of the pages by their path below `/site/`, and the two HTML pages.
 ///
-/// All but one are embedded in the executable, so that they match its version. The chart library is Debian's file, read
-/// once at the start.
+/// The pages' own files are embedded in the executable, so that they match its version. The libraries are Debian's files,
+/// read once at the start.
 public struct StaticFiles: Sendable {
-    /// The path of the library in Debian's package `libjs-chart.js`.
-    public static let chartLibrary = "/usr/share/javascript/chart.js/chart.min.js"
+    /// The paths of the libraries by their names: of Debian's packages `libjs-chart.js` and `node-qrcode-generator`.
+    public static let libraries = [
+        "chart.js": "/usr/share/javascript/chart.js/chart.min.js",
+        "qrcode.js": "/usr/share/javascript/qrcode-generator/qrcode.js",
+    ]
 
     private var files: [String: StaticFile] = [:]
 
     /// - Parameters:
-    ///   - chartLibrary: The path of the chart library; omitted from the files if it cannot be read.
+    ///   - libraries: The paths of the libraries by their names; one that cannot be read is omitted.
     ///   - usesDeviceIDs: Whether the watch page stores a device id.
-    init(chartLibrary: String, usesDeviceIDs: Bool = false) {
+    init(libraries: [String: String] = [:], usesDeviceIDs: Bool = false) {
         for (name, bytes) in Self.embedded { files[name] = StaticFile(bytes, name: name) }
         if usesDeviceIDs {
             // Set in the page itself: a request for the setting would delay the first request for the program.
@@ -24,8 +27,10 @@ public struct StaticFiles: Sendable {
                 .replacing(setting + #""off""#, with: setting + #""on""#)
             files["watch.html"] = StaticFile(page.utf8, name: "watch.html")
         }
-        if let library = FileManager.default.contents(atPath: chartLibrary) {
-            files["chart.js"] = StaticFile(library, name: "chart.js")
+        for (name, path) in libraries {
+            if let library = FileManager.default.contents(atPath: path) {
+                files[name] = StaticFile(library, name: name)
+            }
         }
     }
 
@@ -78,6 +83,7 @@ public struct StaticFiles: Sendable {
         ("dashboard/figures-panel.js", PackageResources.figures_panel_js),
         ("dashboard/file-choice.js", PackageResources.file_choice_js),
         ("dashboard/files-panel.js", PackageResources.files_panel_js),
+        ("dashboard/gateway-texts.js", PackageResources.gateway_texts_js),
         ("dashboard/history.js", PackageResources.history_js),
         ("dashboard/history-panel.js", PackageResources.history_panel_js),
         ("dashboard/host-picture.js", PackageResources.host_picture_js),
@@ -97,8 +103,10 @@ public struct StaticFiles: Sendable {
         ("dashboard/paper.js", PackageResources.paper_js),
         ("dashboard/poll.js", PackageResources.poll_js),
         ("dashboard/program-monitor.js", PackageResources.program_monitor_js),
+        ("dashboard/program-settings.js", PackageResources.program_settings_js),
         ("dashboard/protocol-bar.js", PackageResources.protocol_bar_js),
         ("dashboard/protocols.js", PackageResources.protocols_js),
+        ("dashboard/qr-code.js", PackageResources.qr_code_js),
         ("dashboard/recordings-panel.js", PackageResources.recordings_panel_js),
         ("dashboard/room-parts.js", PackageResources.room_parts_js),
         ("dashboard/room-state.js", PackageResources.room_state_js),
@@ -112,8 +120,14 @@ public struct StaticFiles: Sendable {
         ("dashboard/show-view.js", PackageResources.show_view_js),
         ("dashboard/shows-panel.js", PackageResources.shows_panel_js),
         ("dashboard/system-view.js", PackageResources.system_view_js),
+        ("dashboard/talkback-blocks.js", PackageResources.talkback_blocks_js),
+        ("dashboard/talkback-microphone.js", PackageResources.talkback_microphone_js),
+        ("dashboard/talkback-panel.js", PackageResources.talkback_panel_js),
+        ("dashboard/talkback-sender.js", PackageResources.talkback_sender_js),
+        ("dashboard/talkback-worklet.js", PackageResources.talkback_worklet_js),
         ("dashboard/theme-switch.js", PackageResources.theme_switch_js),
         ("dashboard/toast.js", PackageResources.toast_js),
+        ("dashboard/tickets-panel.js", PackageResources.tickets_panel_js),
         ("dashboard/tokens-panel.js", PackageResources.tokens_panel_js),
         ("dashboard/totals-stream.js", PackageResources.totals_stream_js),
         ("dashboard/viewers-chart.js", PackageResources.viewers_chart_js),

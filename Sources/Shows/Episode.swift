@@ -49,7 +49,9 @@ public struct Episode: Sendable, Hashable, Codable {
     /// Why it ended.
     public internal(set) var endReason: EndReason?
     /// The identities of hosts whom an operator removed from it.
-    var removed: Set<String> = []
+    private(set) var removed: Set<String> = []
+    /// When and by whom, by identity; nil in episodes of earlier versions.
+    private var removals: [String: Removal]?
     /// What happened in it; nil before anything did, and in episodes of earlier versions.
     var recordedMoments: [Moment]?
 
@@ -61,11 +63,41 @@ public struct Episode: Sendable, Hashable, Codable {
         self.slot = slot
     }
 
+    /// The removal of a host; nil for one who may connect.
+    public func removal(of identity: String) -> Removal? {
+        removed.contains(identity) ? removals?[identity] ?? Removal() : nil
+    }
+
+    /// Records that a host was removed.
+    mutating func remove(_ identity: String, by actor: String?, at now: Double) {
+        removed.insert(identity)
+        removals = removals ?? [:]
+        removals?[identity] = Removal(at: now, by: actor)
+    }
+
+    /// Lets a removed host connect again.
+    ///
+    /// - Returns: Whether it was removed.
+    mutating func readmit(_ identity: String) -> Bool {
+        removals?[identity] = nil
+        return removed.remove(identity) != nil
+    }
+
     mutating func end(_ reason: EndReason, at now: Double) {
         guard state != .ended else { return }
         state = .ended
         endedAt = now
         endReason = reason
+    }
+}
+
+extension Episode {
+    /// The removal of a host by an operator, which lasts to the end of the episode.
+    public struct Removal: Sendable, Hashable, Codable {
+        /// Seconds since 1970; nil where it was not recorded.
+        public var at: Double?
+        /// The identity of who removed the host; nil where it was not recorded.
+        public var by: String?
     }
 }
 

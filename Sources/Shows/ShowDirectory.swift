@@ -280,6 +280,21 @@ public final class ShowDirectory: Sendable {
         return try show.seat(identity)
     }
 
+    /// Lets a host whom an operator removed from the open episode connect again; nothing changes for others.
+    ///
+    /// - Throws: 53420, 53427.
+    public func readmit(_ identity: String, to reference: String) async throws(StageError) {
+        let name = try show(reference).name
+        let isNew = try state.withLock { (state) throws(StageError) in
+            _ = try state.show(name).seat(identity)
+            return state.change(name) { show in
+                guard let id = show.current?.id, let index = show.index(ofEpisode: id) else { return false }
+                return show.episodes[index].readmit(identity)
+            } ?? false
+        }
+        if isNew { await saveWhatHappened(name) }
+    }
+
     /// Lets a host leave the open episode, which closes its connection.
     private func leave(_ identity: String, _ show: Show) {
         guard let sid = show.current?.roomSID else { return }
@@ -506,7 +521,7 @@ public final class ShowDirectory: Sendable {
         guard let (show, seat) = found else { return .failure(.unknownKey) }
         do {
             let sid = try roomForHost(of: show)
-            if show.current?.removed.contains(seat.identity) == true { return .failure(.closed(.participantRemoved)) }
+            if show.current?.removal(of: seat.identity) != nil { return .failure(.closed(.participantRemoved)) }
             // Camera and screen may come at the same time, on two event loops.
             try joining.withLock { (_) throws(StageError) in
                 guard (try? stage.participant(seat.identity, in: sid)) == nil else { return }
@@ -661,7 +676,7 @@ public final class ShowDirectory: Sendable {
             state.withLock { state in
                 state.change(name) { show in
                     guard let index = show.episodes.firstIndex(where: { $0.roomSID == event.roomSID }) else { return }
-                    show.episodes[index].removed.insert(participant.identity)
+                    show.episodes[index].remove(participant.identity, by: participant.removedBy, at: now)
                 }
             }
             saveLater(name)

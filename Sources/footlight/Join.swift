@@ -10,6 +10,7 @@ struct Join: AsyncParsableCommand {
             One line for each change: where the call stands, who is on stage with microphone and camera, how many \
             watch, and what is on air. Ctrl-C leaves.
 
+            The token says who joins and how; --mode asks for another mode of those that it allows. \
             SEND_AND_RECV joins as a host and sends a file, or video of one colour and a tone. RECV_ONLY joins as \
             audience. SIGNALLING_ONLY only looks on, and is counted as neither.
             """
@@ -24,14 +25,14 @@ struct Join: AsyncParsableCommand {
     @Option(help: "The access token; the environment's FOOTLIGHT_TOKEN when left out.")
     var token: String?
 
-    @Option(help: "Who joins, as the token says.")
-    var identity: String
+    @Option(help: "Who joins; the identity in the token when left out.")
+    var identity: String?
 
     @Option(help: "The name that others see; the identity when left out.")
     var name: String?
 
-    @Option(help: "SEND_AND_RECV, RECV_ONLY or SIGNALLING_ONLY.")
-    var mode: String = ParticipantMode.sendAndReceive.rawValue
+    @Option(help: "SEND_AND_RECV, RECV_ONLY or SIGNALLING_ONLY; the first mode of the token when left out.")
+    var mode: String?
 
     @Option(help: "An FLV file with H.264 and AAC for a host to send; its end leaves. A pattern when left out.")
     var file: String?
@@ -53,7 +54,7 @@ struct Join: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let (address, token, mode) = try parsedOptions()
+        let (address, token, identity, mode) = try parsedOptions()
         let session = await JoinSession(
             call: BroadcastCall(client: BroadcastClient(baseURL: address, token: token), identity: identity),
             source: source(),
@@ -66,19 +67,27 @@ struct Join: AsyncParsableCommand {
         }
     }
 
-    private func parsedOptions() throws -> (URL, String, ParticipantMode) {
+    private func parsedOptions() throws -> (address: URL, token: String, identity: String, mode: ParticipantMode) {
         guard let address = URL(string: server), ["http", "https"].contains(address.scheme), address.host() != nil
         else { throw ValidationError("--server is no http or https address: \(server)") }
         guard let token = self.token ?? ProcessInfo.processInfo.environment["FOOTLIGHT_TOKEN"], !token.isEmpty else {
             throw ValidationError("--token or FOOTLIGHT_TOKEN is needed")
         }
-        guard let mode = ParticipantMode(rawValue: self.mode) else {
-            throw ValidationError("--mode is SEND_AND_RECV, RECV_ONLY or SIGNALLING_ONLY, not \(self.mode)")
+        let claims = TokenClaims(token)
+        guard let identity = self.identity ?? claims?.identity else {
+            throw ValidationError("--identity is needed, for the token names nobody")
+        }
+        var mode = claims?.mode ?? .sendAndReceive
+        if let text = self.mode {
+            guard let wanted = ParticipantMode(rawValue: text) else {
+                throw ValidationError("--mode is SEND_AND_RECV, RECV_ONLY or SIGNALLING_ONLY, not \(text)")
+            }
+            mode = wanted
         }
         if let file, !FileManager.default.isReadableFile(atPath: file) {
             throw ValidationError("--file cannot be read: \(file)")
         }
-        return (address, token, mode)
+        return (address, token, identity, mode)
     }
 
     private func source() -> any MediaSource {

@@ -564,7 +564,7 @@ struct PlaybackGrantTests {
     @Test("admits monitors of the room and the session ids that they got, and nobody of the audience")
     func admission() throws {
         let fixture = GateFixture()
-        let gate = fixture.gate
+        let gate = GuardedAudience(fixture.ledger, behind: fixture.gate)
         fixture.ledger.roomBegan("show")
         for (role, holdsToken) in [
             (PlayerRequest.Role.viewer, false), (.viewer, true), (.relay, true), (.monitor, false),
@@ -588,7 +588,7 @@ struct PlaybackGrantTests {
             #expect(gate.admit(player(.viewer, holdsToken: false, sid: id), to: name) == .denied(.preview))
         }
         #expect(gate.admit(player(.viewer, holdsToken: false, sid: sid), to: "show") == .refused)
-        #expect(gate.isRestricted("show.preview") && !gate.isRestricted("show"))
+        #expect(gate.isPrivate("show.preview") && !gate.isPrivate("show"))
         #expect(!gate.accepts(sid: sid, room: "show.preview"), "no content network asks for a preview")
         fixture.clock.advance(by: .seconds(43_201))
         #expect(gate.admit(player(.viewer, holdsToken: false, sid: sid), to: "show.preview") == .denied(.preview))

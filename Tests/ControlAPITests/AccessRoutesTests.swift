@@ -27,6 +27,8 @@ struct AccessRoutesTests {
         ("PUT", "/v1/rooms/show/participants/ann/tracks/mic"), ("PATCH", "/v1/rooms/show/participants/ann/tracks/mic"),
         ("DELETE", "/v1/rooms/show/participants/ann/tracks/mic"), ("POST", "/v1/rooms/show/hls/start"),
         ("POST", "/v1/rooms/show/hls/stop"), ("POST", "/v1/rooms/show/mixer/report"),
+        ("GET", "/v1/rooms/show/talkback"), ("POST", "/v1/rooms/show/talkback"), ("DELETE", "/v1/rooms/show/talkback"),
+        ("GET", "/v1/rooms/show/mixer/talkback"),
         ("POST", "/v1/rooms/show/invitations"), ("GET", "/v1/invitations/IN1"), ("POST", "/v1/invitations/IN1/accept"),
         ("POST", "/v1/invitations/IN1/reject"), ("POST", "/v1/invitations/IN1/cancel"),
     ]

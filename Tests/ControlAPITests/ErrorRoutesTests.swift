@@ -33,6 +33,18 @@ struct ErrorRoutesTests {
         }
     }
 
+    @Test("An error is the same after a way through its resource and back")
+    func roundTrip() {
+        for error in StageError.documented {
+            #expect(StageError(ErrorResource(error)) == error, "\(error.code)")
+        }
+        var hasty = ErrorResource(.roomNotFound)
+        hasty.retryAfter = -1
+        #expect(StageError(hasty).retryAfter == 0)
+        hasty.retryAfter = .max
+        #expect(StageError(hasty).retryAfter == 3600)
+    }
+
     @Test("The page of an error has the address by which the client came, or the public one")
     func page() {
         var addresses = PlaybackAddresses(host: "0.0.0.0", httpPort: 8080, rtmpPort: 1935)

@@ -135,6 +135,28 @@ struct LayoutRoutesTests {
             #expect(changed.name == "room.updated" && changed.data?.room?.hostOrder == order)
             let arranged = try #require(await events.next())
             #expect(arranged.name == "layout.changed" && arranged.data?.tiles?.map(\.label) == order)
+            func listed(_ query: String) async throws -> ParticipantList {
+                try await server.ask("GET", "/v1/rooms/show/participants?\(query)").decode(ParticipantList.self)
+            }
+            _ = try await server.join("show", "vic", "RECV_ONLY")
+            _ = try await server.join("show", "dan")
+            let everybody = try await listed("").participants.map(\.identity)
+            #expect(everybody == order + ["vic", "dan"], "others keep their places")
+            #expect(try await listed("mode=SEND_AND_RECV").participants.map(\.identity) == order + ["dan"])
+            // Pages have everybody once.
+            var paged: [String] = []
+            var next: String? = ""
+            while let token = next {
+                let page = try await listed("page_size=2&page_token=\(token.replacing("=", with: "%3D"))")
+                paged += page.participants.map(\.identity)
+                next = page.meta.nextPageToken
+            }
+            #expect(paged == everybody)
+            let fresh = try server.events("/v1/rooms/show/events")
+            var first = fresh.events.makeAsyncIterator()
+            #expect(await first.next()?.retry == "2000")
+            #expect(await first.next()?.data?.participants?.map(\.identity) == everybody)
+            fresh.close()
             let refused = try await server.ask("PUT", path, #"{"identities":["zoe"]}"#)
             #expect(refused.refusal == "400/3073" && refused.error?.message.contains("zoe") ?? false)
             let token = try await server.tokens.issue(

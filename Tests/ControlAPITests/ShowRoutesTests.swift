@@ -111,6 +111,34 @@ struct ShowRoutesTests {
         }
     }
 
+    @Test("the seat of a removed host says who removed it, until the removal is lifted")
+    func removal() async throws {
+        try await ControlServer.run { (server) async throws in
+            _ = try await server.ask("POST", "/v1/shows", Self.show)
+            _ = try await server.ask("POST", "/v1/shows/weekly/episodes/current/open")
+            let path = "/v1/shows/weekly/seats/bo"
+            func removal() async throws -> RemovalResource? {
+                try await server.ask("GET", path).decode(SeatResource.self).removal
+            }
+            let key = try server.shows.show("weekly").seat("bo").streamKey
+            _ = try server.shows.authorizePublish(streamKey: key).get()
+            #expect(try await removal() == nil)
+            #expect(try await server.ask("DELETE", "/v1/rooms/weekly/participants/bo").status == 204)
+            let found = try #require(try await removal())
+            #expect(found.by == "operator" && found.at != nil)
+            let show = try await server.ask("GET", "/v1/shows/weekly").decode(ShowResource.self)
+            #expect(show.seats.map { $0.removal != nil } == [false, true])
+            #expect(throws: PublishRefusal.closed(.participantRemoved)) {
+                try server.shows.authorizePublish(streamKey: key).get()
+            }
+            #expect(try await server.ask("DELETE", "\(path)/removal", as: .unauthenticated).status == 401)
+            #expect(try await server.ask("DELETE", "\(path)/removal").status == 204)
+            #expect(try await removal() == nil)
+            _ = try server.shows.authorizePublish(streamKey: key).get()
+            #expect(try await server.ask("DELETE", "/v1/shows/weekly/seats/cy/removal").refusal == "404/53427")
+        }
+    }
+
     @Test("outputs are saved one by one, each instead of the one of its name")
     func outputs() async throws {
         try await ControlServer.run { (server) async throws in

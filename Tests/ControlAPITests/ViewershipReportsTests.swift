@@ -231,6 +231,29 @@ struct ViewershipReportsTests {
         }
     }
 
+    @Test("The series of a room that is named by its sid has the minutes of its own broadcasts alone")
+    func ownSeries() async throws {
+        try await ControlServer.run { (server) async throws in
+            Self.fill(server.history)
+            server.history.rows.withLock { rows in
+                rows.broadcasts[0].roomSID = "RM1"
+                rows.broadcasts.append(BroadcastRow(epoch: 700_000, room: "show", roomSID: "RM2", began: 1_200_000))
+                let key = MinuteRow.Key(room: "show", epoch: 700_000, minute: 19, dimensions: nil)
+                rows.minutes.append(MinuteRow(key: key, maximum: 99))
+            }
+            func most(_ room: String) async throws -> [Int?] {
+                let path = "/v1/rooms/\(room)/viewership/timeseries?from=1140&to=1200"
+                return try await server.ask("GET", path).decode(ViewershipSeries.self).points.map(\.peakViewers)
+            }
+            #expect(try await most("RM1") == [11])
+            #expect(try await most("RM2") == [99])
+            #expect(try await most("show") == [99])
+            let summary = try await server.ask("GET", "/v1/rooms/show/viewership/summary")
+                .decode(ViewershipSummary.self)
+            #expect(summary.roomSID == "RM2")
+        }
+    }
+
     @Test("A time series, of all viewers or by group; as JSON, CSV and JSON Lines")
     func series() async throws {
         try await ControlServer.run { (server) async throws in

@@ -251,6 +251,44 @@ struct GoldenJSONTests {
         #expect(body.lastEventID == EventID(7))
     }
 
+    @Test("Findings have the codes of their sentences, and what stands in them")
+    func findings() throws {
+        try golden(
+            ProgramDiagnosisResource(
+                level: 3,
+                message: "m",
+                advice: "a",
+                adviceCode: "make_720p",
+                values: ["percent": 80, "height": 1080],
+                processorPercent: 80
+            ),
+            #"{"advice":"a","advice_code":"make_720p","level":3,"message":"m","processor_percent":80,"#
+                + #""values":{"height":1080,"percent":80}}"#
+        )
+        try golden(
+            FindingResource(cause: "ducked", message: "m", advice: "a", by: nil, otherHost: "bo"),
+            #"{"advice":"a","by":null,"cause":"ducked","message":"m","other_host":"bo"}"#
+        )
+        try golden(
+            SystemFindingResource(
+                subject: "disk",
+                level: "warning",
+                message: "m",
+                advice: "a",
+                messageCode: "disk_of_data",
+                adviceCode: "delete_recordings",
+                values: ["free_bytes": .number(1), "total_bytes": .number(2)]
+            ),
+            #"{"advice":"a","advice_code":"delete_recordings","level":"warning","message":"m","#
+                + #""message_code":"disk_of_data","subject":"disk","values":{"free_bytes":1,"total_bytes":2}}"#
+        )
+        // Those of an earlier gateway.
+        try golden(
+            SystemFindingResource(subject: "disk", level: "ok", message: "m"),
+            #"{"advice":"","level":"ok","message":"m","subject":"disk"}"#
+        )
+    }
+
     @Test("A refusal")
     func refusal() throws {
         try golden(

@@ -12,7 +12,7 @@ struct PageFilesTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Sources/Pages/Site").path
 
-    private let files = StaticFiles(chartLibrary: "/nowhere")
+    private let files = StaticFiles()
 
     @Test("serves every file of the folder unchanged, under one name")
     func completeness() throws {
@@ -38,7 +38,8 @@ struct PageFilesTests {
                 }
                 #expect(files[path.joined(separator: "/")] != nil, "\(name) imports \(match.output.1)")
             }
-            for match in text.matches(of: /(?:src|href)="\/site\/([^"]+)"/) where match.output.1 != "chart.js" {
+            for match in text.matches(of: /(?:src|href)="\/site\/([^"]+)"/) {
+                if StaticFiles.libraries[String(match.output.1)] != nil { continue }
                 #expect(files[String(match.output.1)] != nil, "\(name) wants \(match.output.1)")
             }
         }
@@ -126,13 +127,13 @@ struct PageFilesTests {
         #expect(try await fixture.ask(.get, "/watch/none/status").status == 404)
     }
 
-    @Test("serves the chart library if it is installed")
-    func chartLibrary() async throws {
-        #expect(try await PageFixture().ask(.get, "/site/chart.js").status == 404)
-        let folder = try TemporaryFolder("chart")
-        let path = try folder.write("var Chart;", to: "chart.min.js")
-        let answer = try await PageFixture(chartLibrary: path).ask(.get, "/site/chart.js")
-        #expect(answer.text == "var Chart;" && answer.headers[.contentType] == "text/javascript; charset=utf-8")
+    @Test("serves the libraries that are installed", arguments: StaticFiles.libraries.keys.sorted())
+    func libraries(name: String) async throws {
+        #expect(try await PageFixture().ask(.get, "/site/\(name)").status == 404)
+        let folder = try TemporaryFolder("library")
+        let path = try folder.write("var library;", to: "library.js")
+        let answer = try await PageFixture(libraries: [name: path]).ask(.get, "/site/\(name)")
+        #expect(answer.text == "var library;" && answer.headers[.contentType] == "text/javascript; charset=utf-8")
     }
 
     private func text(of name: String) throws -> String {

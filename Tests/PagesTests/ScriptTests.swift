@@ -23,7 +23,7 @@ struct ScriptTests {
             let browser = try await HeadlessBrowser()
             try await browser.open("http://127.0.0.1:\(port)/dashboard")
             #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(10)))
-            for claim in Self.watchPage + Self.dashboard {
+            for claim in Self.watchPage + Self.dashboard + Self.talkback {
                 let beginning = claim.needsPlaylist ? Self.playlist : ""
                 let said = try await browser.evaluate("(async () => { \(beginning) \(claim.script) })()")
                 #expect(try said == JSONValue(parsing: claim.truth), "\(claim.what): \(said.text)")
@@ -35,7 +35,7 @@ struct ScriptTests {
 
     private func withPages(_ body: (Int) async throws -> Void) async throws {
         let port = try FreePort.pick()
-        let pages = PageSite(chartLibrary: "/nowhere") { _ in
+        let pages = PageSite(libraries: [:]) { _ in
             nil
         } audience: { _ in
             nil

@@ -12,7 +12,7 @@ struct TextTests {
     /// What stands in the scripts between quotes, but is no text of a language.
     private static let names: Set<String> = ["Footlight", "Mac OS"]
 
-    private let files = StaticFiles(chartLibrary: "/nowhere")
+    private let files = StaticFiles()
 
     /// The texts of a page by language.
     private func catalogue(of page: String) throws -> [String: [String: TextCatalogue]] {

@@ -392,6 +392,35 @@ struct ShowDirectoryTests {
         #expect(fixture.shows.authorizePublish(streamKey: wrong) == .failure(.unknownKey))
     }
 
+    @Test("a removed host connects again once the removal is lifted, which says who removed the host and when")
+    func readmission() async throws {
+        let fixture = ShowFixture()
+        let show = try await fixture.shows.create(fixture.settings(), seats: [("ann", nil), ("bo", nil)])
+        _ = try await fixture.shows.plan("weekly", title: "", at: nil)
+        let sid = try #require(try await fixture.shows.goLive("current", of: "weekly").roomSID)
+        let bo = try show.seat("bo")
+        _ = try fixture.publish(bo).get()
+        // A host that leaves, or is made to leave without being removed, comes back.
+        try fixture.stage.leave(room: sid, participant: "bo", reason: .left, by: "ada")
+        #expect(try fixture.shows.show("weekly").current?.removal(of: "bo") == nil)
+        _ = try fixture.publish(bo).get()
+
+        fixture.wait(2)
+        try fixture.stage.leave(room: sid, participant: "bo", reason: .removed, by: "ada")
+        let live = try #require(try fixture.shows.show("weekly").current)
+        let removal = try #require(live.removal(of: "bo"))
+        #expect(removal.by == "ada" && live.removal(of: "ann") == nil)
+        #expect(abs((removal.at ?? 0) - ShowFixture.start - 2) < 0.01)
+        #expect(fixture.publish(bo) == .failure(.closed(.participantRemoved)))
+        #expect(try JSONDecoder().decode(Episode.self, from: JSONEncoder().encode(live)) == live)
+
+        await #expect(throws: StageError.seatNotFound) { try await fixture.shows.readmit("cy", to: "weekly") }
+        try await fixture.shows.readmit("bo", to: "weekly")
+        try await fixture.shows.readmit("ann", to: "weekly")
+        #expect(try fixture.shows.show("weekly").current?.removal(of: "bo") == nil)
+        _ = try fixture.publish(bo).get()
+    }
+
     @Test("what cannot be stored is not changed")
     func full() async throws {
         let fixture = ShowFixture()

@@ -1,3 +1,4 @@
+import FootlightModel
 import HTTPTypes
 import Hummingbird
 import Media
@@ -16,6 +17,14 @@ enum EventStream {
         .cacheControl: "no-store",
         .accelBuffering: "no",
     ]
+
+    /// Returns an event with JSON data and without an id.
+    static func event(_ name: String, _ value: some Encodable) throws -> ByteBuffer {
+        var bytes = ByteBuffer(string: "event: \(name)\ndata: ")
+        bytes.writeBytes(try WireJSON.encode(value))
+        bytes.writeString("\n\n")
+        return bytes
+    }
 
     /// The response to HEAD, which opens no stream.
     static var head: Response { Response(status: .ok, headers: headers) }

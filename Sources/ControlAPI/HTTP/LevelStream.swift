@@ -1,4 +1,3 @@
-import Foundation
 import FootlightModel
 import Hummingbird
 import Media
@@ -37,10 +36,7 @@ final class LevelStream: Sendable {
     func publish(room sid: String, _ levels: () -> LevelsResource) {
         guard state.withLock({ $0.readers[sid] != nil }) else { return }
         // A level that is not a finite number cannot be encoded; the event is skipped.
-        guard let data = try? WireJSON.encode(levels()) else { return }
-        var bytes = ByteBuffer(string: "event: levels\ndata: ")
-        bytes.writeBytes(data)
-        bytes.writeString("\n\n")
+        guard let bytes = try? EventStream.event("levels", levels()) else { return }
         state.withLock { state in
             guard state.readers[sid] != nil else { return }
             state.lastNumber += 1

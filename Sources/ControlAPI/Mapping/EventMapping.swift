@@ -14,7 +14,7 @@ extension EventResource {
         switch event.payload {
         case .snapshot(let view):
             room = context.room(view)
-            participants = view.participants.map { ParticipantResource($0) }
+            participants = view.arrangedParticipants.map { ParticipantResource($0) }
             hands = view.hands.map { HandResource($0) }
             set(view.layout)
         case .roomCreated(let view), .roomUpdated(let view), .roomEnded(let view):

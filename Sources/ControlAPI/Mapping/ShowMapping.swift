@@ -24,7 +24,7 @@ extension ShowResource {
                 ShowOutputResource(name: $0.name, url: $0.url, rendition: $0.rendition)
             },
             room: ShowRoomResource(settings.room),
-            seats: show.seats.map { SeatResource($0, addresses: addresses) },
+            seats: show.seats.map { SeatResource($0, of: show, addresses: addresses) },
             scenes: (settings.scenes ?? []).map {
                 ShowSceneResource(name: $0.name, layout: LayoutSettingsResource($0.layout, on: settings.room.program))
             },
@@ -65,12 +65,15 @@ extension ShowRoomResource {
 }
 
 extension SeatResource {
-    init(_ seat: Seat, addresses: PlaybackAddresses) {
+    init(_ seat: Seat, of show: Show, addresses: PlaybackAddresses) {
         self.init(
             identity: seat.identity,
             displayName: seat.displayName ?? seat.identity,
             ingest: IngestResource(seat.credentials, addresses: addresses),
-            dateKeyCreated: Timestamp(seat.keyMadeAt)
+            dateKeyCreated: Timestamp(seat.keyMadeAt),
+            removal: show.current?.removal(of: seat.identity).map { removal in
+                RemovalResource(at: removal.at.map { Timestamp($0) }, by: removal.by)
+            }
         )
     }
 }

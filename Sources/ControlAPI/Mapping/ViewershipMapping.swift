@@ -94,6 +94,7 @@ extension ViewershipSummary {
             beganAt: Timestamp(milliseconds: broadcast.began),
             endedAt: broadcast.ended.map { Timestamp(milliseconds: $0) }
         )
+        if !broadcast.roomSID.isEmpty { roomSID = broadcast.roomSID }
         let (whole, counts) = (figures.whole, figures.whole.counts)
         onAirSeconds = Double(figures.duration) / 1000
         let peak = whole.figures.settledPeak

@@ -50,6 +50,7 @@ extension StageError {
         .maximumParticipantsOutOfRange, .roomExists, .roomCompleted,
         .identityInvalid, .identityTooLong, .identityCharactersInvalid, .participantNotFound, .duplicateIdentity,
         .trackNotFound, .trackNameInvalid, .trackNameCharactersInvalid, .trackNameDuplicated,
+        .talkbackTaken(by: "..."), .talkbackUnavailable,
         .tooManyTracks, .trackCapacityReached("..."), .codecUnsupported("..."), .signallingLost, .sessionTimedOut,
         .mediaLost,
         .notJoined, .reconnecting, .notAHost, .unknownMode, .tooManyHosts, .changeModeFailed, .readerTooSlow,

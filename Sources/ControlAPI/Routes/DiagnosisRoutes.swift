@@ -34,6 +34,8 @@ extension RoomDiagnosisResource {
                 level: diagnosis.program.level,
                 message: diagnosis.program.message,
                 advice: diagnosis.program.advice,
+                adviceCode: diagnosis.program.adviceCode.map { .known($0) },
+                values: diagnosis.program.adviceCode == nil ? nil : diagnosis.program.values,
                 processorPercent: diagnosis.program.processorPercent
             ),
             hosts: diagnosis.hosts.map { HostDiagnosisResource($0) }
@@ -54,6 +56,12 @@ extension HostDiagnosisResource {
 
 extension FindingResource {
     fileprivate init(_ finding: HostDiagnosis.Finding) {
-        self.init(cause: .known(finding.cause), message: finding.message, advice: finding.advice, by: finding.by)
+        self.init(
+            cause: .known(finding.cause),
+            message: finding.message,
+            advice: finding.advice,
+            by: finding.by,
+            otherHost: finding.otherHost
+        )
     }
 }

@@ -9,6 +9,7 @@ struct MixerRoutes: FeatureRoutes {
     let rooms: RoomAccess
     let levels = LevelStream()
     let snapshots: SnapshotStore
+    let talkback: TalkbackHub
     /// Called with the room's name at each report.
     let mixerReported: @Sendable (String) -> Void
     /// Whether the preview of a room, by name, is played.
@@ -42,6 +43,7 @@ struct MixerRoutes: FeatureRoutes {
             // A newer mixer may report more than this gateway knows.
             let body = try await call.request.decode(MixerReportBody.self)
             mixerReported(room.name)
+            talkback.mixerReported(room: room.sid)
             try rooms.directory.report(room: room.sid, MixerReport(body))
             levels.publish(room: room.sid) { LevelsResource(body) }
             // The response names the requested snapshots, and says whether a preview is wanted.

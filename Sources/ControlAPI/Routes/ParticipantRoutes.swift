@@ -30,10 +30,10 @@ struct ParticipantRoutes: FeatureRoutes {
             let room = try rooms.readableRoom(call)
             let participants = try participants(of: rooms.directory.room(room.sid), requestedMode: call)
             let page = try PageRequest(call.request).page(of: participants) {
-                PageRequest.Cursor(at: $0.joinedAt, sid: $0.sid)
+                PageRequest.Cursor(at: $0.placedAt, sid: $0.view.sid)
             }
             return try APIResponse.json(
-                ParticipantList(participants: page.entries.map { ParticipantResource($0) }, meta: page.meta)
+                ParticipantList(participants: page.entries.map { ParticipantResource($0.view) }, meta: page.meta)
             )
         }
 
@@ -75,7 +75,12 @@ struct ParticipantRoutes: FeatureRoutes {
             let isSelf = call.claims.isSelf(participant, in: room)
             if !isSelf { try call.claims.require(.participants, in: room) }
             let reason = try leaveReason(call, isSelf: isSelf)
-            try rooms.directory.leave(room: room.sid, participant: participant.sid, reason: reason)
+            try rooms.directory.leave(
+                room: room.sid,
+                participant: participant.sid,
+                reason: reason,
+                by: call.claims.identity
+            )
             await rooms.save(room)
             return Response(status: .noContent)
         }
@@ -123,17 +128,20 @@ struct ParticipantRoutes: FeatureRoutes {
         }
     }
 
-    private func participants(of room: RoomView, requestedMode call: APICall) throws(StageError) -> [ParticipantView] {
-        var participants = room.participants
+    /// A participant with the time at which its place in the list was taken first, which increases along the list.
+    private typealias Entry = (view: ParticipantView, placedAt: Double)
+
+    private func participants(of room: RoomView, requestedMode call: APICall) throws(StageError) -> [Entry] {
+        var participants: [Entry] = zip(room.arrangedParticipants, room.participants).map { ($0, $1.joinedAt) }
         if let name = call.query("mode") {
             let mode = try ParticipantMode.named(name)
-            participants.removeAll { $0.mode != mode }
+            participants.removeAll { $0.view.mode != mode }
         }
         if let name = call.query("status") {
             guard let status = ParticipantStatus(rawValue: name) else {
                 throw .invalidParameter("status", "is not a status of participants")
             }
-            participants.removeAll { $0.status != status }
+            participants.removeAll { $0.view.status != status }
         }
         return participants
     }

@@ -141,6 +141,12 @@ struct ShowRoutes: FeatureRoutes {
             return Response(status: .noContent)
         }
 
+        api.command(.delete, "shows/:show/seats/:identity/removal") { call in
+            try call.claims.requireOperator()
+            try await shows.readmit(call.path("identity"), to: call.path("show"))
+            return Response(status: .noContent)
+        }
+
         api.command(.post, "shows/:show/seats/:identity/key") { call in
             try call.claims.requireOperator()
             return try answer(try await shows.renewKey(of: call.path("identity"), in: call.path("show")), call)
@@ -320,7 +326,8 @@ struct ShowRoutes: FeatureRoutes {
 
     private func answer(_ seat: Seat, _ call: APICall, _ status: HTTPResponse.Status = .ok) throws -> Response {
         let addresses = answers.addresses(for: call.request)
-        return try APIResponse.json(SeatResource(seat, addresses: addresses), status: status)
+        let show = try shows.show(call.path("show"))
+        return try APIResponse.json(SeatResource(seat, of: show, addresses: addresses), status: status)
     }
 
     private func answer(_ episode: Episode, _ call: APICall, _ status: HTTPResponse.Status = .ok) throws -> Response {

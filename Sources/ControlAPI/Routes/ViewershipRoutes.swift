@@ -85,17 +85,25 @@ struct ViewershipRoutes: FeatureRoutes {
 
     private func timeseries(_ call: APICall) async throws -> Response {
         let (name, history) = try await reported(call)
-        return try await series(call, of: name, history)
+        let sid = try await recorded(call.path("room"), of: name, history)?.roomSID
+        return try await series(call, of: name, sid: sid, history)
     }
 
     private func totalTimeseries(_ call: APICall) async throws -> Response {
         try call.claims.requireMonitoring()
         guard let history else { throw StageError.serverBusy(retryAfter: 5) }
-        return try await series(call, of: nil, history)
+        return try await series(call, of: nil, sid: nil, history)
     }
 
-    /// - Parameter room: The room's name; nil for all rooms together.
-    private func series(_ call: APICall, of room: String?, _ history: any AudienceHistory) async throws -> Response {
+    /// - Parameters:
+    ///   - room: The room's name; nil for all rooms together.
+    ///   - sid: The sid of the one room of that name that is meant, if there is one.
+    private func series(
+        _ call: APICall,
+        of room: String?,
+        sid: String?,
+        _ history: any AudienceHistory
+    ) async throws -> Response {
         let step = try number(call, "step", usual: 60, in: 60...86_400)
         guard step % 60 == 0 else { throw StageError.invalidParameter("step", "must be whole minutes, in seconds") }
         let (from, to) = try period(call, usual: 3 * 3600)
@@ -115,6 +123,7 @@ struct ViewershipRoutes: FeatureRoutes {
         let rows = try await read { [grouping] in
             try await history.minutes(
                 room: room,
+                sid: sid,
                 from: first,
                 to: last,
                 step: minutes,
@@ -265,15 +274,22 @@ struct ViewershipRoutes: FeatureRoutes {
         _ history: any AudienceHistory
     ) async throws -> BroadcastRow {
         let wanted = try time(call, "at").map { Int64($0 * 1000) }
-        let reference = call.path("room")
-        if wanted == nil, reference != room {
-            let known = try await read { try await history.broadcasts(room: reference, limit: 1) }
-            if let broadcast = known.first(where: { $0.roomSID == reference }) { return broadcast }
-        }
+        if wanted == nil, let broadcast = try await recorded(call.path("room"), of: room, history) { return broadcast }
         let all = try await read { try await history.broadcasts(room: room, limit: wanted == nil ? 1 : 1000) }
         let found = wanted.map { wanted in all.first { $0.began <= wanted } } ?? all.first
         guard let found else { throw StageError.roomNotFound }
         return found
+    }
+
+    /// Returns the latest broadcast of the room with a sid; nil for a room's name, or if it has none.
+    private func recorded(
+        _ reference: String,
+        of room: String,
+        _ history: any AudienceHistory
+    ) async throws -> BroadcastRow? {
+        guard reference != room else { return nil }
+        let known = try await read { try await history.broadcasts(room: reference, limit: 1) }
+        return known.first { $0.roomSID == reference }
     }
 
     private func read<Outcome>(_ body: () async throws -> Outcome) async throws -> Outcome {

@@ -6,6 +6,7 @@ import Synchronization
 /// The HLS programs of all rooms, including recently ended ones, so that players can read the end of the playlist.
 public final class HLSDirectory: Sendable {
     private struct Entry {
+        let audience: FeedAudience
         var programs: HLSRenditions
         /// When the room ended; nil while it exists.
         var endedAt: MonotonicTime?
@@ -57,8 +58,9 @@ public final class HLSDirectory: Sendable {
                 first: firstNumber(),
                 isExpected: isExpected
             )
-            programs.setPrivate(PreviewFeedName.isName(room) || privateRooms.withLock { $0.contains(room) })
-            entries[room] = Entry(programs: programs)
+            let audience = FeedAudience(of: room)
+            programs.setPrivate(!audience.isCounted || privateRooms.withLock { $0.contains(room) })
+            entries[room] = Entry(audience: audience, programs: programs)
             return programs
         }
     }
@@ -82,22 +84,31 @@ public final class HLSDirectory: Sendable {
     /// Whether a room's program is expected without a command and not there yet.
     public func isResuming(_ room: String) -> Bool { programs(room)?.isResuming ?? false }
 
-    /// Records that a player requested a program without segments, or a playlist of a preview.
+    /// Records that a player requested a program without segments.
     func asked(for room: String) {
         let now = clock.now
         entries.withLock { $0[room]?.lastRequestAt = now }
     }
 
-    /// The rooms in which a player waits for the first segment.
-    public var roomsWithWaitingPlayers: [String] {
+    /// Records that a player requested a playlist of a program with segments.
+    func played(_ room: String) {
         let now = clock.now
-        return entries.withLock { entries in
-            entries.filter { !PreviewFeedName.isName($0) && $1.isRequested(at: now) }.map(\.key)
+        entries.withLock { entries in
+            // The mixer makes a feed without viewers as long as it is played; those who watch are counted elsewhere.
+            if entries[room]?.audience.isCounted == false { entries[room]?.lastRequestAt = now }
         }
     }
 
-    /// Whether a player has requested a room's preview, by its feed's name, in the last seconds.
-    public func isPreviewRequested(_ name: String) -> Bool {
+    /// The rooms in which a viewer waits for the first segment.
+    public var roomsWithWaitingPlayers: [String] {
+        let now = clock.now
+        return entries.withLock { entries in
+            entries.filter { $1.audience.isCounted && $1.isRequested(at: now) }.map(\.key)
+        }
+    }
+
+    /// Whether a player has requested a feed without viewers, such as a preview, in the last seconds.
+    public func isRequested(_ name: String) -> Bool {
         let now = clock.now
         return entries.withLock { $0[name]?.isRequested(at: now) ?? false }
     }

@@ -224,8 +224,7 @@ public struct MediaService: Sendable {
                 audience.admit(player, to: room)
             }
         guard let sid = admission.sid else { return .now(admission.refusal) }
-        // The mixer makes a preview as long as it is played.
-        if PreviewFeedName.isName(room) { hls.asked(for: room) }
+        hls.played(room)
         if case .viewer = admission, !audience.hasFreeSlot(in: room, for: player) {
             return .now(feeds.refuseRoomFull(for: .hls))
         }

@@ -51,7 +51,7 @@ public import Stage
 /// |  | ``acceptHand(_:in:)`` ``rejectHand(_:in:)`` |
 /// | custom events | ``sendEvent(_:_:to:)`` |
 /// | audience | ``viewership(of:)`` ``viewership()`` |
-/// | audio | ``sound(of:)`` ``setSound(of:_:)`` ``setSound(of:in:_:)`` |
+/// | audio | ``sound(of:)`` ``setSound(of:_:)`` ``setSound(of:in:_:)`` ``talkback(of:)`` |
 /// | images, music | ``assets(of:)`` ``asset(_:of:)`` ``storeAsset(_:as:in:)`` ``removeAsset(_:from:)`` |
 ///
 /// Redirects are followed with the original method; the token is sent to the original host only.
@@ -497,6 +497,11 @@ extension BroadcastClient {
     ) async throws(StageError) -> ParticipantResource {
         try await command(.put, ["rooms", room, "participants", participant, "sound"], body)
     }
+
+    /// Returns who speaks to the hosts of a room in their return feeds, and which of them receive it.
+    public func talkback(of room: String) async throws(StageError) -> TalkbackResource {
+        try await read(["rooms", room, "talkback"])
+    }
 }
 
 /// The images and audio files of a room, which its layout, slates and music name as `asset:NAME`; for operators.
@@ -743,23 +748,6 @@ extension BroadcastClient {
 }
 
 extension StageError {
-    /// Creates an error from the gateway's resource; compare `code`.
-    public init(_ error: ErrorResource) {
-        self.init(
-            code: error.code,
-            name: error.name,
-            message: error.message,
-            cause: error.cause,
-            solution: error.solution,
-            status: error.status,
-            isRetryable: error.retryable,
-            retryAfter: error.retryAfter.map { min(max($0, 0), Self.maximumRetryAfter) }
-        )
-    }
-
-    /// Maximum retry delay in seconds that is accepted from a response.
-    private static let maximumRetryAfter = 3600
-
     /// An error for a response that is not the gateway's, such as a proxy's; the code is the HTTP status.
     ///
     /// Retryable with a 5xx status.
@@ -772,7 +760,7 @@ extension StageError {
             solution: "Check the address of the gateway",
             status: status,
             isRetryable: (500...599).contains(status),
-            retryAfter: retryAfter.map { min(max($0, 0), maximumRetryAfter) }
+            retryAfter: retryAfter.map { acceptable(retryAfter: $0) }
         )
     }
 
@@ -786,7 +774,7 @@ extension StageError {
             )
         }
         var error = StageError(found.error)
-        if error.retryAfter == nil { error.retryAfter = answer.retryAfter.map { min(max($0, 0), maximumRetryAfter) } }
+        if error.retryAfter == nil { error.retryAfter = answer.retryAfter.map { acceptable(retryAfter: $0) } }
         return error
     }
 }

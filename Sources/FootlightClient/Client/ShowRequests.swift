@@ -68,6 +68,13 @@ extension BroadcastClient {
         try await perform(.delete, ["shows", show, "seats", identity])
     }
 
+    /// Lets a host connect again who was removed from the open episode.
+    ///
+    /// - Throws: 53420, 53427.
+    public func readmit(seat identity: String, to show: String) async throws(StageError) {
+        try await perform(.delete, ["shows", show, "seats", identity, "removal"])
+    }
+
     /// Returns the episodes of a show by number.
     ///
     /// - Throws: 53420.

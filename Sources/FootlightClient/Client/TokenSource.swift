@@ -78,20 +78,10 @@ final class TokenSource: Sendable {
     /// The lifetime is the difference of the claims `exp` and `iat` (RFC 7519 section 4.1), so that the device's clock
     /// may be wrong.
     static func usableTime(of token: String) -> Duration? {
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3 else { return nil }
-        var payload = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
-        payload += String(repeating: "=", count: (4 - payload.count % 4) % 4)
-        guard let data = Data(base64Encoded: payload),
-            let times = try? JSONDecoder().decode(TokenTimes.self, from: data),
-            times.exp > times.iat, times.exp - times.iat < 1e9
+        guard let claims = TokenClaims(token), let from = claims.issuedAt, let end = claims.expiresAt,
+            end > from, end - from < 1e9
         else { return nil }
-        let lifetime = times.exp - times.iat
+        let lifetime = end - from
         return .seconds(lifetime - min(60, lifetime / 10))
-    }
-
-    private struct TokenTimes: Decodable {
-        var exp: Double
-        var iat: Double
     }
 }

@@ -22,14 +22,27 @@ public struct ProgramDiagnosisResource: Codable, Sendable, Hashable {
     public var message: String
     /// What would help most; empty if there is nothing to do.
     public var advice: String
+    /// The code of the advice, for a client that has the sentence in its own language; absent if there is nothing to do.
+    public var adviceCode: WireEnum<ProgramDiagnosis.Advice>?
+    /// The numbers in the advice: `percent` of the machine, `height` of the program, and the `count` of further sizes.
+    public var values: [String: Int]?
     /// The share of the machine's processors that the mixer uses, in percent; null if unknown.
     @ExplicitNull public var processorPercent: Int?
 
     /// Creates a description.
-    public init(level: Int, message: String, advice: String, processorPercent: Int?) {
+    public init(
+        level: Int,
+        message: String,
+        advice: String,
+        adviceCode: WireEnum<ProgramDiagnosis.Advice>? = nil,
+        values: [String: Int]? = nil,
+        processorPercent: Int?
+    ) {
         self.level = level
         self.message = message
         self.advice = advice
+        self.adviceCode = adviceCode
+        self.values = values
         self.processorPercent = processorPercent
     }
 
@@ -37,6 +50,8 @@ public struct ProgramDiagnosisResource: Codable, Sendable, Hashable {
         case level
         case message
         case advice
+        case adviceCode = "advice_code"
+        case values
         case processorPercent = "processor_percent"
     }
 }
@@ -78,12 +93,29 @@ public struct FindingResource: Codable, Sendable, Hashable {
     public var advice: String
     /// The identity of whoever switched the track off, if it was not the host; null otherwise.
     @ExplicitNull public var by: String?
+    /// The identity of the host under whose speech this one is quieter; absent for other causes.
+    public var otherHost: String?
 
     /// Creates a description.
-    public init(cause: WireEnum<HostDiagnosis.Cause>, message: String, advice: String, by: String?) {
+    public init(
+        cause: WireEnum<HostDiagnosis.Cause>,
+        message: String,
+        advice: String,
+        by: String?,
+        otherHost: String? = nil
+    ) {
         self.cause = cause
         self.message = message
         self.advice = advice
         self.by = by
+        self.otherHost = otherHost
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case cause
+        case message
+        case advice
+        case by
+        case otherHost = "other_host"
     }
 }

@@ -74,6 +74,25 @@ public struct ErrorResource: Codable, Sendable, Hashable {
     }
 }
 
+extension StageError {
+    /// Creates the error that a resource describes, the inverse of `ErrorResource.init`; compare `code`.
+    public init(_ error: ErrorResource) {
+        self.init(
+            code: error.code,
+            name: error.name,
+            message: error.message,
+            cause: error.cause,
+            solution: error.solution,
+            status: error.status,
+            isRetryable: error.retryable,
+            retryAfter: error.retryAfter.map { Self.acceptable(retryAfter: $0) }
+        )
+    }
+
+    /// Returns the seconds of a response to wait before a retry, an hour at most.
+    package static func acceptable(retryAfter seconds: Int) -> Int { min(max(seconds, 0), 3600) }
+}
+
 /// The body of every error response.
 public struct ErrorAnswer: Codable, Sendable, Hashable {
     /// The error.

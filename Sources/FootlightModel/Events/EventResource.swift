@@ -12,7 +12,7 @@ public struct EventResource: Codable, Sendable, Hashable {
     public var ts: Timestamp
     /// The room; with `room.*`.
     public var room: RoomResource?
-    /// The participants, in join order; with `room.snapshot`.
+    /// The participants, in join order, the hosts among them in their order on stage; with `room.snapshot`.
     public var participants: [ParticipantResource]?
     /// The ringing invitations; with the first event of a user's stream.
     public var invitations: [InvitationResource]?

@@ -127,7 +127,7 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
 
 /// The response of `GET /v1/rooms/{room}/participants`.
 public struct ParticipantList: Codable, Sendable, Hashable {
-    /// In join order.
+    /// In join order, the hosts among them in their order on stage.
     public var participants: [ParticipantResource]
     /// The next page.
     public var meta: PageResource

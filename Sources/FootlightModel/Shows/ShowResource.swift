@@ -251,13 +251,22 @@ public struct SeatResource: Codable, Sendable, Hashable {
     public var ingest: IngestResource
     /// The time when the keys were made.
     public var dateKeyCreated: Timestamp
+    /// The removal of the host from the open episode; nil for a host who may connect.
+    public var removal: RemovalResource?
 
     /// Creates a description.
-    public init(identity: String, displayName: String, ingest: IngestResource, dateKeyCreated: Timestamp) {
+    public init(
+        identity: String,
+        displayName: String,
+        ingest: IngestResource,
+        dateKeyCreated: Timestamp,
+        removal: RemovalResource? = nil
+    ) {
         self.identity = identity
         self.displayName = displayName
         self.ingest = ingest
         self.dateKeyCreated = dateKeyCreated
+        self.removal = removal
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -265,6 +274,21 @@ public struct SeatResource: Codable, Sendable, Hashable {
         case displayName = "display_name"
         case ingest
         case dateKeyCreated = "date_key_created"
+        case removal
+    }
+}
+
+/// The removal of a host from an episode, which lasts to its end.
+public struct RemovalResource: Codable, Sendable, Hashable {
+    /// The time of the removal; nil where it is not known.
+    public var at: Timestamp?
+    /// The identity of who removed the host; nil where it is not known.
+    public var by: String?
+
+    /// Creates a description.
+    public init(at: Timestamp? = nil, by: String? = nil) {
+        self.at = at
+        self.by = by
     }
 }
 

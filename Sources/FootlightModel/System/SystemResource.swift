@@ -90,13 +90,44 @@ public struct SystemFindingResource: Codable, Sendable, Hashable {
     public var message: String
     /// What to do; empty if there is nothing to do.
     public var advice: String
+    /// The code of the message, for a client that has the sentence in its own language.
+    public var messageCode: WireEnum<SystemMessageCode>?
+    /// The code of the advice: one of `SystemAdviceCode`, or of a mixer one of `ProgramDiagnosis.Advice`; absent if there
+    /// is nothing to do.
+    public var adviceCode: String?
+    /// What stands in both sentences, by name: numbers, and names of rooms, hosts and stores.
+    ///
+    /// `count` decides between singular and plural. Names end in `_bytes`, `_mbps` (megabits per second) and `percent`
+    /// where they have a unit.
+    public var values: [String: AnyJSON]?
 
     /// Creates a finding.
-    public init(subject: String, level: WireEnum<SystemFindingLevel>, message: String, advice: String = "") {
+    public init(
+        subject: String,
+        level: WireEnum<SystemFindingLevel>,
+        message: String,
+        advice: String = "",
+        messageCode: WireEnum<SystemMessageCode>? = nil,
+        adviceCode: String? = nil,
+        values: [String: AnyJSON]? = nil
+    ) {
         self.subject = subject
         self.level = level
         self.message = message
         self.advice = advice
+        self.messageCode = messageCode
+        self.adviceCode = adviceCode
+        self.values = values
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case subject
+        case level
+        case message
+        case advice
+        case messageCode = "message_code"
+        case adviceCode = "advice_code"
+        case values
     }
 }
 

@@ -8,7 +8,7 @@ public struct ViewershipRetention: Codable, Sendable, Hashable {
     @ExplicitNull public var endedAt: Timestamp?
     /// The length of a step in seconds.
     public var step: Int
-    /// One for each step of the broadcast, the first at 0; null where the single playbacks are no longer stored.
+    /// One for each step of the broadcast, the first at 0; null where it is not known.
     @ExplicitNull public var points: [RetentionPointResource]?
 
     /// Creates a report.

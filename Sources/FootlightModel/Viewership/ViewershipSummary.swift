@@ -4,6 +4,8 @@ public import Stage
 public struct ViewershipSummary: Codable, Sendable, Hashable {
     /// The room's unique name.
     public var room: String
+    /// The sid of the room of the broadcast, which its other reports are asked for by; absent where unknown.
+    public var roomSID: String?
     /// The start of the broadcast.
     public var beganAt: Timestamp
     /// The end of the broadcast; null while it lasts.
@@ -96,6 +98,7 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
 
     private enum CodingKeys: String, CodingKey {
         case room
+        case roomSID = "room_sid"
         case beganAt = "began_at"
         case endedAt = "ended_at"
         case onAirSeconds = "on_air_seconds"

@@ -1,4 +1,5 @@
 import FanOut
+import FootlightModel
 import HLS
 import Logging
 import Media
@@ -198,14 +199,11 @@ public struct GatewayConfiguration: Sendable, Equatable {
     /// The defaults.
     public init() {}
 
-    /// What an operator should change, a sentence each; empty for a safe configuration.
-    var warnings: [String] {
+    /// What an operator should change; empty for a safe configuration.
+    var warnings: [ConfigurationWarning] {
         let isLocal = host == "localhost" || PeerAddress(host)?.isLoopback == true
         guard !isLocal, httpsPort == nil, trustedProxies.isEmpty else { return [] }
-        return [
-            "The gateway listens beyond this machine without TLS, so the network can read tokens, stream keys and programs. "
-                + "Set https.port and rtmps.port, or name the TLS proxy in front in viewership.proxies."
-        ]
+        return [.withoutTLS]
     }
 
     /// The number of event loops, with the default resolved.
@@ -214,6 +212,27 @@ public struct GatewayConfiguration: Sendable, Equatable {
     /// The folder of retired keys, with the default resolved.
     public var resolvedRetiredKeys: String {
         retiredKeys ?? dataDirectory + "/retired-keys"
+    }
+}
+
+/// Something that an operator should change in the configuration.
+enum ConfigurationWarning: CaseIterable {
+    case withoutTLS
+
+    /// The code by which the pages have the sentence in their languages.
+    var code: SystemMessageCode {
+        switch self {
+        case .withoutTLS: .withoutTLS
+        }
+    }
+
+    /// The sentence.
+    var text: String {
+        switch self {
+        case .withoutTLS:
+            "The gateway listens beyond this machine without TLS, so the network can read tokens, stream keys and programs. "
+                + "Set https.port and rtmps.port, or name the TLS proxy in front in viewership.proxies."
+        }
     }
 }
 

@@ -78,7 +78,7 @@ public struct Doctor: Sendable {
             Finding.problem("settings", "\($0) is not a setting.", "See footlight check-config --reference.")
         }
         findings += configuration.warnings.map { warning in
-            Finding.warning("settings", warning, "The article Encryption has the steps.")
+            Finding.warning("settings", warning.text, "The article Encryption has the steps.")
         }
         if findings.isEmpty { findings.append(.ok("settings", "The settings are valid.")) }
         return findings

@@ -101,7 +101,7 @@ struct GatewayMetrics: Sendable {
     }
 
     private var fanOut: [MetricFamily] {
-        let activity = feeds.all.filter { FeedName.isProgram($0.name) }.map(\.activity)
+        let activity = feeds.all.filter { FeedAudience(of: $0.name).isCounted }.map(\.activity)
         func family(
             _ name: String,
             _ help: String,

@@ -19,6 +19,7 @@ struct MaintenanceService: Service {
     private static let ticksPerSecond = 4
     /// Heartbeats let event stream readers distinguish an idle room from a dead connection.
     private static let ticksPerHeartbeat = RoomDirectory.heartbeatInterval * ticksPerSecond
+    private static let ticksPerMeasurement = 5 * ticksPerSecond
 
     let pipeline: Pipeline
     let webhookEvents: WebhookEventService
@@ -35,6 +36,7 @@ struct MaintenanceService: Service {
             while !Task.isCancelled {
                 let isBusy = pipeline.stage.sweep()
                 if tick % Self.ticksPerHeartbeat == 0 { pipeline.stage.broadcastHeartbeat() }
+                if tick % Self.ticksPerMeasurement == 0 { web.system.measureTransfers() }
                 if tick % Self.ticksPerSecond == 0 {
                     pipeline.shows.advance()
                     updateAudience(&pending)
@@ -128,7 +130,7 @@ extension Pipeline {
         for feed in feeds.all where feed.activity.viewers > 0 {
             if let rendition = RenditionFeedName(feed.name) {
                 rooms.insert(rendition.room)
-            } else if FeedName.isProgram(feed.name) {
+            } else if FeedAudience(of: feed.name).isCounted {
                 rooms.insert(feed.name)
             }
         }

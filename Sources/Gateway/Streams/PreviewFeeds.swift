@@ -31,6 +31,6 @@ struct PreviewFeeds: Sendable {
     /// Whether the preview of a room is played.
     func isWatched(room: String) -> Bool {
         let name = PreviewFeedName(room: room).text
-        return (feeds.feed(name)?.activity.viewers ?? 0) > 0 || hls.isPreviewRequested(name)
+        return (feeds.feed(name)?.activity.viewers ?? 0) > 0 || hls.isRequested(name)
     }
 }

@@ -70,16 +70,14 @@ struct RTMPRouter: RTMPServerDelegate {
         let host = HostFeedName(request.name)
         guard let token = request.query["token"] else {
             guard !isForMixers else { return loop.makeSucceededFuture(.refuse(.playFailed("this port is for mixers"))) }
-            guard host == nil else {
-                return loop.makeSucceededFuture(.refuse(.playFailed("a host's own feed is for the mixer")))
-            }
-            guard ReturnFeedName(request.name) == nil else {
-                return loop.makeSucceededFuture(.refuse(.playFailed("a return feed needs its host's token")))
-            }
-            guard PreviewFeedName(request.name) == nil else {
-                return loop.makeSucceededFuture(.refuse(.playFailed("a preview needs a monitor's token")))
-            }
-            return loop.makeSucceededFuture(audience.watch(request))
+            let verdict: PlayVerdict =
+                switch FeedAudience(of: request.name) {
+                case .viewers: audience.watch(request)
+                case .mixer: .refuse(.playFailed("a host's own feed is for the mixer"))
+                case .host: .refuse(.playFailed("a return feed needs its host's token"))
+                case .monitors: .refuse(.playFailed("a preview needs a monitor's token"))
+                }
+            return loop.makeSucceededFuture(verdict)
         }
         return loop.makeFutureWithTask { try await tokens.verify(token) }
             .map { claims -> PlayVerdict in

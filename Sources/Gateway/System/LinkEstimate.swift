@@ -1,3 +1,4 @@
+import FootlightModel
 import Foundation
 
 /// How many viewers the network link carries beside the outputs, estimated from what both receive at present.
@@ -48,9 +49,40 @@ struct LinkEstimate: Equatable {
             return
                 "\(begin), \(Self.text(each)) each: the link of \(Self.text(Double(link))) carries about \(more) more"
         }
-        let all = Self.rounded((Double(Self.usualLink) - outputRate) / each)
-        return "\(begin): at \(Self.text(each)) each, \(Self.text(Double(Self.usualLink))) carries about \(all) viewers"
+        let usual = "\(Self.text(Double(Self.usualLink))) carries about \(usualViewers(each)) viewers"
+        return "\(begin): at \(Self.text(each)) each, \(usual)"
     }
+
+    /// The code of the sentence.
+    var code: SystemMessageCode {
+        let hasOutputs = outputRate >= Self.leastRate
+        guard viewers > 0 else { return hasOutputs ? .networkIdleWithOutputs : .networkIdle }
+        guard each != nil else { return hasOutputs ? .networkWithOutputs : .network }
+        if link == nil { return hasOutputs ? .networkEstimateWithOutputs : .networkEstimate }
+        return hasOutputs ? .networkOfLinkWithOutputs : .networkOfLink
+    }
+
+    /// What stands in the sentence.
+    var values: [String: AnyJSON] {
+        var values: [String: Double] = [:]
+        if outputRate >= Self.leastRate { values["output_mbps"] = Self.tenths(outputRate) }
+        guard viewers > 0 else { return values.mapValues { .number($0) } }
+        values["rate_mbps"] = Self.tenths(rate)
+        values["count"] = Double(viewers)
+        if let each {
+            values["each_mbps"] = Self.tenths(each)
+            values["link_mbps"] = Double(link ?? Self.usualLink)
+            values[link == nil ? "all" : "more"] = Double(moreViewers ?? usualViewers(each))
+        }
+        return values.mapValues { .number($0) }
+    }
+
+    /// Returns how many viewers the link carries that the sentence assumes.
+    private func usualViewers(_ each: Double) -> Int {
+        Self.rounded((Double(Self.usualLink) - outputRate) / each)
+    }
+
+    private static func tenths(_ number: Double) -> Double { (number * 10).rounded() / 10 }
 
     /// Rounds down to two digits, because it is an estimate.
     private static func rounded(_ number: Double) -> Int {

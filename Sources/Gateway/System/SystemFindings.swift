@@ -1,17 +1,11 @@
 import FootlightModel
 import Foundation
+import Stage
 
 /// Puts figures of the machine in words, each with what to do.
 ///
 /// Everything is given, so that the words depend on nothing else.
 struct SystemFindings {
-    /// A program that is not at its full quality.
-    struct Degradation {
-        var level: Int
-        var message: String
-        var advice: String
-    }
-
     /// The free bytes beyond the reserve of recordings below which a recording does not last long.
     private static let comfortableBytes: UInt64 = 2 << 30
     /// Days before its expiry at which a certificate should have been renewed.
@@ -23,7 +17,8 @@ struct SystemFindings {
     let link: Int?
     /// The setting `recordings.reserve` in bytes.
     let reserve: UInt64
-    let degradations: [String: Degradation]
+    /// The programs by room.
+    let degradations: [String: ProgramDiagnosis]
     let certificate: SystemCertificateResource?
     /// Webhooks whose deliveries fail.
     let failingWebhooks: Int
@@ -48,69 +43,87 @@ struct SystemFindings {
     private func finding(
         _ subject: String,
         _ message: String,
+        _ code: SystemMessageCode,
+        _ values: [String: AnyJSON] = [:],
         problem: Bool = false,
         warning: Bool = false,
-        _ advice: String = ""
+        _ advice: (sentence: String, code: SystemAdviceCode)? = nil
     ) -> SystemFindingResource {
         let level: SystemFindingLevel = problem ? .problem : warning ? .warning : .ok
+        let advice = level == .ok ? nil : advice
         return SystemFindingResource(
             subject: subject,
             level: .known(level),
             message: message,
-            advice: level == .ok ? "" : advice
+            advice: advice?.sentence ?? "",
+            messageCode: .known(code),
+            adviceCode: advice?.code.rawValue,
+            values: values
         )
     }
 
     private var processor: SystemFindingResource {
         let cores = figures.cores == 1 ? "1 core" : "\(figures.cores) cores"
+        var values: [String: AnyJSON] = ["count": .number(Double(figures.cores))]
         guard let use = figures.machine else {
-            return SystemFindingResource(
-                subject: "processor",
-                level: .known(.ok),
-                message: "CPU: \(cores); the system does not tell how busy"
-            )
+            let message = "CPU: \(cores); the system does not tell how busy"
+            return finding("processor", message, .processorUnknown, values)
         }
         let own = figures.gateway.map { ", \(Self.percent($0)) by the gateway itself" } ?? ""
+        values["percent"] = .number((use * 100).rounded())
+        if let gateway = figures.gateway { values["gateway_percent"] = .number((gateway * 100).rounded()) }
         return finding(
             "processor",
             "CPU \(Self.percent(use)) of \(cores)\(own)",
+            figures.gateway == nil ? .processor : .processorOfGateway,
+            values,
             problem: use >= 0.97,
             warning: use >= 0.85,
-            "Remove renditions or hosts, end what else runs on the machine, or use more cores"
+            ("Remove renditions or hosts, end what else runs on the machine, or use more cores", .reduceLoad)
         )
     }
 
     private var memory: SystemFindingResource {
         guard let memory = figures.memory else {
-            return SystemFindingResource(
-                subject: "memory",
-                level: .known(.ok),
-                message: "Memory: the system does not tell how much is in use"
-            )
+            return finding("memory", "Memory: the system does not tell how much is in use", .memoryUnknown)
         }
         return finding(
             "memory",
             "Memory \(Self.bytes(memory.used)) of \(Self.bytes(memory.total)) in use",
+            .memory,
+            ["used_bytes": .number(memory.used.rounded()), "total_bytes": .number(memory.total.rounded())],
             problem: memory.usedFraction >= 0.9,
             warning: memory.usedFraction >= 0.75,
-            "From 80 % on new viewers are refused: end what else uses memory, or use a machine with more"
+            (
+                "From 80 % on new viewers are refused: end what else uses memory, or use a machine with more",
+                .freeMemory
+            )
         )
     }
 
     private var disks: [SystemFindingResource] {
         let space = figures.disks.map { disk in
-            let name = disk.holds == ["recordings"] ? "The disk of the recordings" : "The disk of the data folder"
+            let isOfRecordings = disk.holds == ["recordings"]
+            let name = isOfRecordings ? "The disk of the recordings" : "The disk of the data folder"
             return finding(
                 "disk",
                 "\(name) has \(Self.bytes(Double(disk.free))) free of \(Self.bytes(Double(disk.total)))",
+                isOfRecordings ? .diskOfRecordings : .diskOfData,
+                ["free_bytes": .number(Double(disk.free)), "total_bytes": .number(Double(disk.total))],
                 problem: disk.free < LivenessMonitor.minimumFreeBytes,
                 warning: disk.free < reserve + Self.comfortableBytes,
-                "Delete recordings or other files, or recordings end soon"
+                ("Delete recordings or other files, or recordings end soon", .deleteRecordings)
             )
         }
         guard figures.isDiskLate else { return space }
-        let advice = "Look at the disk, or at the network drive that the folder is on"
-        return space + [finding("disk", "A disk of the gateway does not answer", problem: true, advice)]
+        let late = finding(
+            "disk",
+            "A disk of the gateway does not answer",
+            .diskLate,
+            problem: true,
+            ("Look at the disk, or at the network drive that the folder is on", .checkDisk)
+        )
+        return space + [late]
     }
 
     private var descriptors: SystemFindingResource {
@@ -119,28 +132,28 @@ struct SystemFindings {
         return finding(
             "descriptors",
             "\(open) of \(limit) open files and connections",
+            .descriptors,
+            ["open": .number(Double(open)), "limit": .number(Double(limit))],
             problem: use >= 0.95,
             warning: use >= 0.8,
-            "Raise LimitNOFILE of the service"
+            ("Raise LimitNOFILE of the service", .raiseDescriptors)
         )
     }
 
     private var network: SystemFindingResource {
         guard let estimate else {
-            return SystemFindingResource(
-                subject: "network",
-                level: .known(.ok),
-                message: viewers == 1 ? "1 viewer" : "\(viewers) viewers"
-            )
+            let message = viewers == 1 ? "1 viewer" : "\(viewers) viewers"
+            return finding("network", message, .viewers, ["count": .number(Double(viewers))])
         }
         let use = estimate.use ?? 0
-        let level: SystemFindingLevel = use >= 0.95 ? .problem : use >= 0.8 ? .warning : .ok
-        let advice = "Offer lower renditions, or let a content network serve the viewers"
-        return SystemFindingResource(
-            subject: "network",
-            level: .known(level),
-            message: estimate.sentence,
-            advice: level == .ok ? "" : advice
+        return finding(
+            "network",
+            estimate.sentence,
+            estimate.code,
+            estimate.values,
+            problem: use >= 0.95,
+            warning: use >= 0.8,
+            ("Offer lower renditions, or let a content network serve the viewers", .offloadViewers)
         )
     }
 
@@ -149,40 +162,72 @@ struct SystemFindings {
             let use = [mixer.cores.map { "\(Self.tenths($0)) cores" }, mixer.memory.map { Self.bytes(Double($0)) }]
             let figures = use.compactMap(\.self).joined(separator: ", ")
             let begin = "Mixer of \(mixer.room)" + (figures.isEmpty ? "" : ": \(figures)")
-            guard let degradation = degradations[mixer.room], degradation.level > 0 else {
-                return SystemFindingResource(subject: "mixer", level: .known(.ok), message: "\(begin), full quality")
+            var values: [String: AnyJSON] = ["room": .string(mixer.room)]
+            let hasFigures = mixer.cores != nil && mixer.memory != nil
+            if let cores = mixer.cores, let memory = mixer.memory {
+                values["cores"] = .number((cores * 10).rounded() / 10)
+                values["memory_bytes"] = .number(Double(memory))
             }
+            guard let program = degradations[mixer.room], program.level > 0 else {
+                return finding("mixer", "\(begin), full quality", hasFigures ? .mixerWithFigures : .mixer, values)
+            }
+            values["level"] = .number(Double(program.level))
+            values.merge(program.values.mapValues { .number(Double($0)) }) { own, _ in own }
             return SystemFindingResource(
                 subject: "mixer",
                 level: .known(.warning),
-                message: "\(begin). \(degradation.message)",
-                advice: degradation.advice
+                message: "\(begin). \(program.message)",
+                advice: program.advice,
+                messageCode: .known(hasFigures ? .mixerShortWithFigures : .mixerShort),
+                adviceCode: program.adviceCode?.rawValue,
+                values: values
             )
         }
     }
 
     private var certificates: [SystemFindingResource] {
         guard let certificate else { return [] }
-        let names = certificate.names.isEmpty ? "" : " for \(certificate.names.joined(separator: ", "))"
+        let names = certificate.names.joined(separator: ", ")
+        let about = names.isEmpty ? "" : " for \(names)"
+        let named: [String: AnyJSON] = ["names": .string(names.isEmpty ? "HTTPS" : names)]
         let days = certificate.daysLeft
         guard days >= 0 else {
-            return [finding("certificate", "The certificate\(names) has expired", problem: true, "Renew it")]
+            return [
+                finding(
+                    "certificate",
+                    "The certificate\(about) has expired",
+                    .certificateExpired,
+                    named,
+                    problem: true,
+                    ("Renew it", .renewCertificate)
+                )
+            ]
         }
         return [
             finding(
                 "certificate",
-                "The certificate\(names) is good for \(days == 1 ? "1 day" : "\(days) days")",
+                "The certificate\(about) is good for \(days == 1 ? "1 day" : "\(days) days")",
+                .certificate,
+                named.merging(["count": .number(Double(days))]) { $1 },
                 problem: days < 3,
                 warning: days < Self.renewalDays,
-                "Renew it; the gateway loads the new files by itself"
+                ("Renew it; the gateway loads the new files by itself", .renewCertificateFiles)
             )
         ]
     }
 
     private var webhooks: [SystemFindingResource] {
         guard failingWebhooks > 0 else { return [] }
-        let subject = failingWebhooks == 1 ? "A webhook fails" : "\(failingWebhooks) webhooks fail"
-        return [finding("webhooks", subject, warning: true, "The page Access of the dashboard says why")]
+        return [
+            finding(
+                "webhooks",
+                failingWebhooks == 1 ? "A webhook fails" : "\(failingWebhooks) webhooks fail",
+                .webhooks,
+                ["count": .number(Double(failingWebhooks))],
+                warning: true,
+                ("The page Access of the dashboard says why", .seeWebhooks)
+            )
+        ]
     }
 
     // MARK: Words

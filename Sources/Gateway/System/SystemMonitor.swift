@@ -7,7 +7,8 @@ import Synchronization
 
 /// Reads how busy the machine and the gateway's processes are.
 ///
-/// Everything is read on a queue of its own, at most once per second however many ask; without readers nothing is read.
+/// Everything is read on a queue of its own, at most once per second however many ask. Without readers only the gateway's
+/// own counters of bytes are read, every few seconds, so that the first reader learns their rates.
 final class SystemMonitor: Sendable {
     /// What the gateway itself counts.
     struct Counters: Sendable {
@@ -25,8 +26,6 @@ final class SystemMonitor: Sendable {
         var machine: ProcessorTimes?
         var gateway: ProcessTimes?
         var mixers: [String: Mixer] = [:]
-        var sent: [String: UInt64] = [:]
-        var pushed: [String: UInt64] = [:]
 
         struct Mixer: Sendable {
             var pid: Int32
@@ -48,9 +47,12 @@ final class SystemMonitor: Sendable {
         var figures: SystemFigures?
         var disks: [DiskSpace] = []
         var isReadingDisks = false
+        var sent = TransferRate()
+        var pushed = TransferRate()
     }
 
     private let counters: @Sendable () -> Counters
+    private let clock: any MonotonicClock
     private let folders: [(name: String, path: String)]
     private let queue = DispatchQueue(label: "footlight.system", qos: .utility)
     /// Apart, because a disk may hang, which the other figures must survive.
@@ -59,10 +61,29 @@ final class SystemMonitor: Sendable {
 
     /// - Parameters:
     ///   - folders: The folders whose disks are read, with what they hold.
+    ///   - clock: The clock of the transfer rates.
     ///   - counters: Returns what the gateway itself counts.
-    init(folders: [(name: String, path: String)], counters: @escaping @Sendable () -> Counters) {
+    init(
+        folders: [(name: String, path: String)],
+        clock: any MonotonicClock = SystemClock(),
+        counters: @escaping @Sendable () -> Counters
+    ) {
         self.folders = folders
+        self.clock = clock
         self.counters = counters
+    }
+
+    /// Reads the counters of sent bytes; to be called every few seconds.
+    func measureTransfers() {
+        _ = transferRates(counters())
+    }
+
+    /// Returns the bytes per second to viewers and to outputs; nil where unknown.
+    private func transferRates(_ counters: Counters) -> (sent: Double?, pushed: Double?) {
+        state.withLock { state in
+            let now = clock.now
+            return (state.sent.add(counters.sent, at: now), state.pushed.add(counters.pushed, at: now))
+        }
     }
 
     /// Returns the present figures; takes a quarter of a second if nobody has asked for a while.
@@ -82,11 +103,13 @@ final class SystemMonitor: Sendable {
         if let last, age <= Self.longestSpan {
             earlier = last
         } else {
-            earlier = sample()
+            earlier = sample(counters())
             usleep(UInt32(Self.shortestSpan * 1e6))
         }
-        let sample = sample()
+        let counters = counters()
+        let sample = sample(counters)
         var figures = SystemFigures(from: earlier, to: sample, cores: System.coreCount)
+        (figures.sent, figures.pushed) = transferRates(counters)
         figures.memory = MemoryUsage.current()
         figures.descriptors = OpenDescriptors.count()
         figures.descriptorLimit = DescriptorLimit.current
@@ -98,8 +121,7 @@ final class SystemMonitor: Sendable {
         return figures
     }
 
-    private func sample() -> Sample {
-        let counters = counters()
+    private func sample(_ counters: Counters) -> Sample {
         func times(_ process: String) -> ProcessTimes? {
             MemoryUsage.text("/proc/\(process)/stat").flatMap { ProcessTimes(stat: $0) }
         }
@@ -107,9 +129,7 @@ final class SystemMonitor: Sendable {
             time: .now(),
             machine: MemoryUsage.text("/proc/stat").flatMap { ProcessorTimes(stat: $0) },
             gateway: times("self"),
-            mixers: counters.mixers.mapValues { Sample.Mixer(pid: $0, times: times("\($0)")) },
-            sent: counters.sent,
-            pushed: counters.pushed
+            mixers: counters.mixers.mapValues { Sample.Mixer(pid: $0, times: times("\($0)")) }
         )
     }
 
@@ -176,14 +196,6 @@ struct SystemFigures: Sendable {
             later.gateway?.cores(since: before, seconds: seconds).map { min($0 / Double(max(cores, 1)), 1) }
         }
         gatewayMemory = later.gateway?.bytes
-        func rate(_ counters: KeyPath<SystemMonitor.Sample, [String: UInt64]>) -> Double? {
-            let bytes = later[keyPath: counters].reduce(0.0) { sum, source in
-                let before = earlier[keyPath: counters][source.key] ?? 0
-                return sum + Double(source.value >= before ? source.value - before : source.value)
-            }
-            return seconds > 0 ? bytes / seconds : nil
-        }
-        (sent, pushed) = (rate(\.sent), rate(\.pushed))
         mixers = later.mixers.sorted { $0.key < $1.key }.map { room, mixer in
             // A restarted mixer begins to count anew.
             let before = earlier.mixers[room].flatMap { $0.pid == mixer.pid ? $0.times : nil }

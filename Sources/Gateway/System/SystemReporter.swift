@@ -56,6 +56,11 @@ final class SystemReporter: SystemReporting {
         latest.withLock { $0 = configuration }
     }
 
+    /// Reads the counters of sent bytes; to be called every few seconds.
+    func measureTransfers() {
+        monitor.measureTransfers()
+    }
+
     func system() async -> SystemResource {
         let figures = await monitor.figures()
         let configuration = latest.withLock { $0 }
@@ -73,15 +78,25 @@ final class SystemReporter: SystemReporting {
             failingWebhooks: webhooks?.status.failing ?? 0
         )
         let unready = readiness.reasons.map { reason in
-            SystemFindingResource(
+            let words = Health.Words.about(reason.name)
+            return SystemFindingResource(
                 subject: reason.name,
                 level: .known(.problem),
                 message: reason.problem,
-                advice: Health.advice(on: reason.name)
+                advice: words?.advice ?? "",
+                messageCode: words.map { .known($0.message) },
+                adviceCode: words?.adviceCode.rawValue,
+                values: words.map { values(of: $0.message, reason.name, figures) }
             )
         }
         let warnings = initial.warnings.map {
-            SystemFindingResource(subject: "settings", level: .known(.warning), message: $0)
+            SystemFindingResource(
+                subject: "settings",
+                level: .known(.warning),
+                message: $0.text,
+                messageCode: .known($0.code),
+                values: [:]
+            )
         }
         let all = (unready + warnings + findings.all).enumerated().sorted {
             ($0.element.level.value?.order ?? 0, $0.offset) < ($1.element.level.value?.order ?? 0, $1.offset)
@@ -158,17 +173,25 @@ final class SystemReporter: SystemReporting {
         }
     }
 
-    private func degradations(of mixers: [SystemFigures.Mixer]) -> [String: SystemFindings.Degradation] {
-        let pairs = mixers.compactMap { mixer -> (String, SystemFindings.Degradation)? in
-            guard let room = try? pipeline.stage.summary(of: mixer.room),
-                let program = try? pipeline.stage.diagnosis(room: room.sid, cores: System.coreCount).program
-            else { return nil }
-            return (
-                mixer.room,
-                .init(level: program.level, message: program.message, advice: program.advice)
-            )
+    private func degradations(of mixers: [SystemFigures.Mixer]) -> [String: ProgramDiagnosis] {
+        mixers.reduce(into: [:]) { programs, mixer in
+            guard let room = try? pipeline.stage.summary(of: mixer.room) else { return }
+            programs[mixer.room] = try? pipeline.stage.diagnosis(room: room.sid, cores: System.coreCount).program
         }
-        return Dictionary(pairs, uniquingKeysWith: { $1 })
+    }
+
+    /// Returns what stands in the sentence about a reason not to be ready.
+    private func values(
+        of code: SystemMessageCode,
+        _ reason: String,
+        _ figures: SystemFigures
+    ) -> [String: AnyJSON] {
+        switch code {
+        case .memoryShort: ["percent": .number(((figures.memory?.usedFraction ?? 0) * 100).rounded())]
+        case .mixersFail: ["rooms": .string(pipeline.mixers.failingRooms.joined(separator: ", "))]
+        case .store: ["store": .string(String(reason.dropFirst(Health.Reason.store("").name.count)))]
+        default: [:]
+        }
     }
 
     /// A part as percent with one decimal.
@@ -179,7 +202,7 @@ extension Pipeline {
     /// What the feeds of programs and renditions send to RTMP and HTTP-FLV viewers, without those that mixers and hosts
     /// play.
     fileprivate var programs: [FeedActivity] {
-        feeds.all.map(\.activity).filter { FeedName.isProgram($0.name) }
+        feeds.all.map(\.activity).filter { FeedAudience(of: $0.name).isCounted }
     }
 
     /// The bytes that were sent to outputs, by the names of room and output.
@@ -192,19 +215,57 @@ extension Pipeline {
 }
 
 extension Health {
-    /// What to do about a reason not to be ready, by its name.
-    static func advice(on reason: String) -> String {
-        switch reason {
-        case Reason.draining.name: "Wait until the gateway has started again"
-        case Reason.memory.name: "End what else uses memory, or use a machine with more; connected viewers stay"
-        case Reason.eventLoops.name: "Look at the load of the machine; restart the gateway if it stays so"
-        case Reason.disk.name: "Delete recordings or other files"
-        case Reason.dataFolder.name: "Put the data folder back, and restart the gateway"
-        case Reason.mixers.name: "The log says why; look at what its hosts send, and remove the last one that came"
-        case Reason.connections.name: "Raise LimitNOFILE of the service, or fanout.viewers; new viewers are refused"
-        case let store where store.hasPrefix(Reason.store("").name):
-            "Look at the disk, its free space, and the owner of the data folder's files; programs go on meanwhile"
-        default: ""
+    /// What is said about a reason not to be ready.
+    struct Words: Equatable {
+        /// The code of the reason.
+        var message: SystemMessageCode
+        /// What to do about it.
+        var advice: String
+        /// The code of that.
+        var adviceCode: SystemAdviceCode
+
+        private init(_ message: SystemMessageCode, _ adviceCode: SystemAdviceCode, _ advice: String) {
+            self.message = message
+            self.advice = advice
+            self.adviceCode = adviceCode
+        }
+
+        /// - Parameter reason: The name of the reason.
+        /// - Returns: nil for an unknown reason.
+        static func about(_ reason: String) -> Words? {
+            switch reason {
+            case Reason.draining.name: Words(.draining, .waitForStart, "Wait until the gateway has started again")
+            case Reason.memory.name:
+                Words(
+                    .memoryShort,
+                    .freeMemoryNow,
+                    "End what else uses memory, or use a machine with more; connected viewers stay"
+                )
+            case Reason.eventLoops.name:
+                Words(.eventLoops, .checkLoad, "Look at the load of the machine; restart the gateway if it stays so")
+            case Reason.disk.name: Words(.diskFull, .deleteFiles, "Delete recordings or other files")
+            case Reason.dataFolder.name:
+                Words(.dataFolder, .restoreFolder, "Put the data folder back, and restart the gateway")
+            case Reason.mixers.name:
+                Words(
+                    .mixersFail,
+                    .removeLastHost,
+                    "The log says why; look at what its hosts send, and remove the last one that came"
+                )
+            case Reason.connections.name:
+                Words(
+                    .connections,
+                    .raiseConnections,
+                    "Raise LimitNOFILE of the service, or fanout.viewers; new viewers are refused"
+                )
+            case let store where store.hasPrefix(Reason.store("").name):
+                Words(
+                    .store,
+                    .checkStore,
+                    "Look at the disk, its free space, and the owner of the data folder's files; programs go on meanwhile"
+                )
+            default: nil
+            }
         }
     }
 }

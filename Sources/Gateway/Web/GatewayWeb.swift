@@ -1,6 +1,7 @@
 import Admission
 import ControlAPI
 import FanOut
+import FootlightModel
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -307,7 +308,7 @@ struct GatewayWeb: Sendable {
     ) -> PageSite {
         PageSite(
             usesDeviceIDs: configuration.usesDeviceIDs,
-            warnings: configuration.warnings,
+            warnings: configuration.warnings.map { PageWarning(code: $0.code.rawValue, text: $0.text) },
             logins: logins?.load() ?? [],
             store: { present in logins?.change { $0 = present } },
             logger: logger,

@@ -10,6 +10,7 @@ import Codecs
 final class AudioMixer {
     private let output: any ProgramOutput
     private let returnOutput: (any MixMinusOutput)?
+    private let director: TalkbackInput
     private var music: MusicBed
     private var scene = AudioScene()
     private var audible: Set<String> = []
@@ -20,15 +21,19 @@ final class AudioMixer {
     private let sum = StereoBuffer(capacity: ProgramTime.quantum)
     /// The sum that the hosts hear, where it differs from the program.
     private let talkbackSum = StereoBuffer(capacity: ProgramTime.quantum)
+    /// The present quantum of what a director says to hosts.
+    private let directorAudio = StereoBuffer(capacity: ProgramTime.quantum)
     private var returns: [String: MixMinusBus] = [:]
     private var isFirstQuantum = true
     /// The level of the output since `readSignal`.
     private var level = AudioLevelMeter()
     private var minimumGain: Float = 1
 
-    init(output: any ProgramOutput, returns: (any MixMinusOutput)?, music: SlateMusic) {
+    /// - Parameter director: What a director says to hosts, which only mix-minus feeds contain.
+    init(output: any ProgramOutput, returns: (any MixMinusOutput)?, director: TalkbackInput, music: SlateMusic) {
         self.output = output
         returnOutput = returns
+        self.director = director
         self.music = MusicBed(music)
     }
 
@@ -115,6 +120,8 @@ final class AudioMixer {
     }
 
     private func makeReturns(_ hosts: [String: ProgramHost], _ leaving: [ProgramHost], from first: Int64) {
+        // Without feeds too, so that nothing is played late.
+        let words = director.read(into: directorAudio)
         guard let returnOutput, !returns.isEmpty else { return }
         let aside =
             hosts.filter { $0.value.audio.differsInTalkback }.sorted { $0.key < $1.key }.map(\.value)
@@ -126,10 +133,12 @@ final class AudioMixer {
         }
         for (id, mix) in returns {
             if aside.isEmpty {
-                mix.make(of: sum, without: hosts[id])
+                mix.copy(sum, without: hosts[id])
             } else {
-                mix.make(of: talkbackSum, without: hosts[id])
+                mix.copy(talkbackSum, without: hosts[id])
             }
+            let isAddressed = words?.hosts.contains(id) ?? false
+            mix.finish(directorAudio, isAddressed: isAddressed, isLast: words?.isLast ?? true)
             // As for the program: the limiter's first quantum is dropped.
             if mix.isFirst {
                 mix.isFirst = false
@@ -146,22 +155,45 @@ final class AudioMixer {
     }
 }
 
-/// The mix-minus of one host: the program without that host, with its own limiter.
+/// The mix-minus of one host: the program without that host, below what a director says to it, with its own limiter.
 final class MixMinusBus {
+    /// The gain in decibels of everything else while a director speaks to the host.
+    static let directorDepth = -14.0
+
     let samples = StereoBuffer(capacity: ProgramTime.quantum)
     /// Whether no quantum has been made yet.
     var isFirst = true
     private var limiter = Limiter()
+    private var ducker = Ducker()
+    /// The gains at the end of the last quantum: of the program, and of the director.
+    private var gains: (program: Float, director: Float) = (1, 0)
 
-    /// Makes the next quantum.
+    /// Begins the next quantum.
     ///
     /// - Parameters:
     ///   - sum: The sum of all hosts before any limiter; not modified.
     ///   - host: The host to remove; nil for one that is not there.
-    func make(of sum: borrowing StereoBuffer, without host: ProgramHost?) {
+    func copy(_ sum: borrowing StereoBuffer, without host: ProgramHost?) {
         samples.left.update(from: sum.left, count: ProgramTime.quantum)
         samples.right.update(from: sum.right, count: ProgramTime.quantum)
         host?.audio.remove(from: samples)
+    }
+
+    /// Ends the quantum: ducks the program while a director speaks to the host, and limits the result.
+    ///
+    /// - Parameters:
+    ///   - director: What a director says in this quantum.
+    ///   - isAddressed: Whether it is for this host.
+    ///   - isLast: Whether it fades out in this quantum.
+    func finish(_ director: borrowing StereoBuffer, isAddressed: Bool, isLast: Bool) {
+        // For as long as the director speaks, pauses between words included.
+        ducker.advance(level: isAddressed ? 0 : HostSignal.silence)
+        let program = Decibels.factor(Self.directorDepth * ducker.depth)
+        // The samples are in the buffer once already.
+        GainCurve(from: gains.program - 1, to: program - 1).add(samples, to: samples, count: ProgramTime.quantum)
+        let next: Float = isAddressed && !isLast ? 1 : 0
+        GainCurve(from: gains.director, to: next).add(director, to: samples, count: ProgramTime.quantum)
+        gains = (program, next)
         limiter.process(samples.left, samples.right, count: ProgramTime.quantum)
     }
 }

@@ -13,11 +13,23 @@ struct LowerThirdOverlay: Sendable, Hashable, Codable {
     /// Returns the position of the panel's upper left corner.
     ///
     /// The panel lies above a ticker, and above a strip of tiles and the tag over the strip, whose names it would hide.
-    static func origin(of panel: OverlayImage, on plan: TilePlan) -> (x: Int, y: Int) {
+    /// It lies beside a logo at its left, or above a logo that leaves no room for that.
+    ///
+    /// - Parameter logo: The part of the canvas that a logo covers; nil without one.
+    static func origin(
+        of panel: OverlayImage,
+        on plan: TilePlan,
+        beside logo: PixelRectangle? = nil
+    ) -> (x: Int, y: Int) {
         let (left, below) = (Int(Double(plan.width) * 0.05), Int(Double(min(plan.width, plan.height)) * 0.1))
         // The distance to a ticker is smaller than that to an edge.
         let bottom = min(plan.stripTop - below, plan.tickerTop - below / 2, plan.topOfTagOverStrip)
-        return (left & ~1, (bottom - panel.height) & ~1)
+        let (x, y) = (left & ~1, (bottom - panel.height) & ~1)
+        let place = PixelRectangle(x: x, y: y, width: panel.width, height: panel.height)
+        guard let logo, logo.overlaps(place) else { return (x, y) }
+        let beside = (logo.right + below / 3 + 1) & ~1
+        if logo.x <= x, beside + panel.width <= plan.width - left { return (beside, y) }
+        return (x, max(logo.y - below / 3 - panel.height, 0) & ~1)
     }
 
     /// Returns the drawing; nil without text.

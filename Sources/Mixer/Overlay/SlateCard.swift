@@ -90,6 +90,21 @@ struct LogoOverlay: Sendable, Hashable, Codable {
         case maximumWidth = "mostWidth"
     }
 
+    /// Returns the position of the logo's upper left corner.
+    ///
+    /// In a lower corner it lies above a ticker and a strip of tiles, and at the left above the tag over the strip.
+    static func origin(of logo: OverlayImage, in corner: Logo.Corner, on plan: TilePlan) -> (x: Int, y: Int) {
+        let margin = min(plan.width, plan.height) / 24
+        let right = plan.width - margin - logo.width
+        let bottom = min(plan.tickerTop, plan.stripTop) - margin - logo.height
+        return switch corner {
+        case .topLeft: (margin, margin)
+        case .topRight: (right, margin)
+        case .bottomLeft: (margin, min(bottom, plan.topOfTagOverStrip - margin / 2 - logo.height))
+        case .bottomRight: (right, bottom)
+        }
+    }
+
     /// Returns the drawing; nil while the asset is missing.
     func drawing(with images: OverlayImages) throws(CodecError) -> Drawing? {
         guard let bitmap = try images[asset]?.contained(width: max(maximumWidth, 2), height: max(height, 2)) else {

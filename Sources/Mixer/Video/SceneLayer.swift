@@ -144,16 +144,24 @@ enum LayerContent {
 extension LayerContent {
     /// Makes the content of a layer from its rendered overlay.
     ///
-    /// - Parameter rate: Program frames per second.
-    init(_ layer: SceneLayer, _ drawn: RenderedOverlay, on plan: TilePlan, rate: Double) {
+    /// - Parameters:
+    ///   - logo: The part of the canvas that a logo covers; nil without one.
+    ///   - rate: Program frames per second.
+    init(
+        _ layer: SceneLayer,
+        _ drawn: RenderedOverlay,
+        on plan: TilePlan,
+        beside logo: PixelRectangle?,
+        rate: Double
+    ) {
         switch (layer, drawn.content) {
         case (.slate, .frame(let frame)):
             self = .frame(frame)
         case (.lowerThird, .overlay(let overlay)):
-            let (x, y) = LowerThirdOverlay.origin(of: overlay, on: plan)
+            let (x, y) = LowerThirdOverlay.origin(of: overlay, on: plan, beside: logo)
             self = .overlay(overlay, x: x, y: y, opacity: 1)
         case (.logo(let logo), .overlay(let overlay)):
-            let (x, y) = Self.origin(of: overlay, in: logo.corner, plan)
+            let (x, y) = LogoOverlay.origin(of: overlay, in: logo.corner, on: plan)
             self = .overlay(overlay, x: x, y: y, opacity: min(max(logo.opacity, 0), 1))
         case (.ticker(let ticker), .overlay(let overlay)):
             let strip = layer.strip(ticker, on: plan)
@@ -168,19 +176,5 @@ extension LayerContent {
         default:
             self = .none
         }
-    }
-
-    private static func origin(
-        of logo: OverlayImage,
-        in corner: Logo.Corner,
-        _ plan: TilePlan
-    ) -> (x: Int, y: Int) {
-        let margin = min(plan.width, plan.height) / 24
-        let isRight = corner == .topRight || corner == .bottomRight
-        let isLow = corner == .bottomLeft || corner == .bottomRight
-        return (
-            isRight ? plan.width - margin - logo.width : margin,
-            isLow ? plan.tickerTop - margin - logo.height : margin
-        )
     }
 }

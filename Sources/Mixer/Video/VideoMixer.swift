@@ -128,6 +128,7 @@ struct VideoMixer {
         for index in transition.tiles.indices where !transition.tiles[index].isLeaving {
             updateTileOverlays(index, theme: theme, &keys)
         }
+        let logo = logoRectangle
         var isRearranged = false
         for index in transition.overlays.indices {
             let animation = transition.overlays[index]
@@ -135,7 +136,9 @@ struct VideoMixer {
             keys.insert(key)
             // The previous content stays until the new one is rendered.
             guard !animation.isLeaving, let rendered = overlayCache.rendered(key) else { continue }
-            let content = rendered.map { LayerContent(animation.layer, $0, on: plan, rate: rate) } ?? LayerContent.none
+            let content =
+                rendered.map { LayerContent(animation.layer, $0, on: plan, beside: logo, rate: rate) }
+                ?? LayerContent.none
             guard !content.matches(animation.content) else { continue }
             transition.setContent(content, at: index)
             isRearranged = true
@@ -146,6 +149,18 @@ struct VideoMixer {
         if isRearranged || !background.matches(compositor.background) {
             compositor.rearrange(on: background, over: timeRange(from: sample))
         }
+    }
+
+    /// The part of the canvas that the scene's logo covers once it is rendered; nil without one.
+    private var logoRectangle: PixelRectangle? {
+        for layer in plan.layers {
+            guard case .logo(let logo) = layer else { continue }
+            guard let overlay = (overlayCache.rendered(overlayCache.key(layer.overlay(on: plan))) ?? nil)?.overlay
+            else { return nil }
+            let (x, y) = LogoOverlay.origin(of: overlay, in: logo.corner, on: plan)
+            return PixelRectangle(x: x, y: y, width: overlay.width, height: overlay.height)
+        }
+        return nil
     }
 
     private mutating func updateTileOverlays(_ index: Int, theme: OverlayTheme, _ keys: inout Set<OverlayCache.Key>) {

@@ -16,7 +16,7 @@ extension PageSite {
     private struct SessionAnswer: Encodable {
         let identity: String
         let mayCommand: Bool
-        let warnings: [String]
+        let warnings: [PageWarning]
 
         private enum CodingKeys: String, CodingKey {
             case identity

@@ -157,6 +157,10 @@ extension HistoryDatabase {
         migrator.registerMigration("11 sessions that logs tell of") { database in
             try database.execute(sql: "ALTER TABLE session ADD COLUMN logged INTEGER NOT NULL DEFAULT 0")
         }
+        migrator.registerMigration("12 how long playbacks lasted") { database in
+            // Null until the sessions of a broadcast are about to be deleted, empty if that is not known of it.
+            try database.execute(sql: "ALTER TABLE broadcast ADD COLUMN retention BLOB")
+        }
         return migrator
     }
 }
@@ -239,6 +243,8 @@ extension HistoryDatabase {
     func deleteExpired(sessionsBefore: Int64, minutesBefore: Int64?) throws(StoreFault) -> Bool {
         let step = 5000
         return try store.write { database in
+            // One broadcast in each transaction, because it reads all of its sessions.
+            if try Self.settleRetention(before: sessionsBefore, in: database) { return true }
             try Self.preserveAggregates(before: sessionsBefore, in: database)
             try database.execute(
                 sql: """
@@ -277,6 +283,44 @@ extension HistoryDatabase {
             try database.execute(sql: "DELETE FROM broadcast WHERE ended < ?", arguments: [minute * 60_000])
             return deleted == step
         }
+    }
+
+    /// Stores how long the playbacks of an ended broadcast lasted before its sessions are deleted.
+    ///
+    /// Nothing is known of a broadcast whose sessions have been deleted in part: one that outlasted them, or of an earlier
+    /// version.
+    ///
+    /// - Returns: Whether there was such a broadcast.
+    private static func settleRetention(before moment: Int64, in database: Database) throws -> Bool {
+        let found = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT * FROM broadcast WHERE retention IS NULL AND ended IS NOT NULL AND began < ?
+                AND EXISTS (SELECT 1 FROM session WHERE session.epoch = broadcast.epoch) LIMIT 1
+                """,
+            arguments: [moment]
+        )
+        guard let broadcast = try found.map({ try BroadcastRow($0) }), let end = broadcast.ended else { return false }
+        let isComplete =
+            try Bool.fetchOne(
+                database,
+                sql: """
+                    SELECT 100 * (SELECT count(*) FROM session WHERE epoch = :epoch)
+                    >= 99 * (SELECT coalesce(sum(joins), 0) FROM minute WHERE epoch = :epoch)
+                    """,
+                arguments: ["epoch": broadcast.epoch]
+            ) ?? false
+        var settled = Data()
+        if isComplete {
+            let step = AudienceRetention.settledStep(of: end - broadcast.began)
+            let found = try durations(of: broadcast, until: end, step: step, in: database)
+            settled = try JSONEncoder().encode(found)
+        }
+        try database.execute(
+            sql: "UPDATE broadcast SET retention = ? WHERE epoch = ?",
+            arguments: [settled, broadcast.epoch]
+        )
+        return true
     }
 
     /// Preserves the peak and the distinct viewers of a broadcast in progress before its expired sessions are deleted.
@@ -580,8 +624,12 @@ extension HistoryDatabase {
 
 // Queries of reports.
 extension HistoryDatabase {
+    /// The minutes of one room or of all, summed in steps.
+    ///
+    /// - Parameter sid: The sid of the one room of that name whose broadcasts count; nil for all of them.
     func minutes(
         room: String?,
+        sid: String?,
         from: Int64,
         to: Int64,
         step: Int64,
@@ -592,7 +640,9 @@ extension HistoryDatabase {
             grouping == name ? name.rawValue : other
         }
         // The total over all rooms has its own rows, because peaks of rooms cannot be summed.
-        let filter = room == nil ? "(protocol <> '' OR room = '')" : "room = :room"
+        let own = "epoch IN (SELECT epoch FROM broadcast WHERE \(sid == nil ? "room" : "room_sid") = :room)"
+        let filter = room == nil ? "(protocol <> '' OR room = '')" : sid == nil ? "room = :room" : own
+        let name = sid ?? room
         let step: StatementArguments = ["from": from, "to": to, "step": step]
         let index = ":from + (minute - :from) / :step * :step AS minute"
         return try store.read { database in
@@ -606,7 +656,7 @@ extension HistoryDatabase {
                     FROM minute WHERE \(filter) AND minute >= :from AND minute < :to
                     GROUP BY 3, 4, 5, 6, 7 ORDER BY 3, 4, 5, 6, 7 LIMIT :limit
                     """,
-                arguments: step + (room.map { ["room": $0, "limit": limit] } ?? ["limit": limit])
+                arguments: step + (name.map { ["room": $0, "limit": limit] } ?? ["limit": limit])
             ).map { try MinuteRow($0) }
             guard let grouping else { return rows }
             var peaks: [GroupPeak: Int] = [:]
@@ -614,10 +664,10 @@ extension HistoryDatabase {
                 database,
                 sql: """
                     SELECT \(index), name, max(most) AS most FROM group_peak
-                    WHERE \(room == nil ? "epoch = 0" : "epoch IN (SELECT epoch FROM broadcast WHERE room = :room)")
+                    WHERE \(room == nil ? "epoch = 0" : own)
                     AND minute >= :from AND minute < :to AND grouping = :grouping GROUP BY 1, 2
                     """,
-                arguments: step + ["grouping": grouping.rawValue] + (room.map { ["room": $0] } ?? [:])
+                arguments: step + ["grouping": grouping.rawValue] + (name.map { ["room": $0] } ?? [:])
             )
             while let row = try peakRows.next() {
                 let group = ViewerGroup(grouping, try row.decode(forColumn: "name"))
@@ -822,7 +872,8 @@ extension HistoryDatabase {
         }
     }
 
-    /// How long the playbacks of a broadcast lasted; nil where sessions may be deleted already.
+    /// How long the playbacks of a broadcast lasted, from its sessions, or as it was settled before they were deleted; nil
+    /// where it is not known.
     ///
     /// - Parameter retention: Retention of session rows, in milliseconds.
     func retention(
@@ -833,23 +884,43 @@ extension HistoryDatabase {
     ) throws(StoreFault) -> AudienceRetention? {
         let scope = ReportScope.broadcast(broadcast.epoch)
         return try store.read { database in
-            guard try Self.retainsSessions(of: scope, retention: retention, in: database) else { return nil }
-            var found = AudienceRetention(began: broadcast.began, end: end, step: step)
-            let rows = try Row.fetchCursor(
+            let settled = try DatabaseValue.fetchOne(
                 database,
-                sql: "SELECT began, ended, reason FROM session WHERE \(scope.sessions)",
-                arguments: scope.arguments
-            )
-            while let row = try rows.next() {
-                found.add(
-                    from: try row.number("began"),
-                    to: try row.optionalNumber("ended"),
-                    because: try row.decode(String?.self, forColumn: "reason")
-                        .flatMap { AudienceEvent.CloseReason(rawValue: $0) }
-                )
+                sql: "SELECT retention FROM broadcast WHERE epoch = ?",
+                arguments: [broadcast.epoch]
+            ).flatMap { Data.fromDatabaseValue($0) }
+            if let settled {
+                // One that cannot be decoded is not known.
+                return (try? JSONDecoder().decode(AudienceRetention.self, from: settled))
+                    .map { $0.inSteps(of: step, from: broadcast.began, until: end) }
             }
-            return found
+            guard try Self.retainsSessions(of: scope, retention: retention, in: database) else { return nil }
+            return try Self.durations(of: broadcast, until: end, step: step, in: database)
         }
+    }
+
+    /// How long the playbacks of a broadcast lasted, from all of its sessions.
+    private static func durations(
+        of broadcast: BroadcastRow,
+        until end: Int64,
+        step: Int64,
+        in database: Database
+    ) throws -> AudienceRetention {
+        var found = AudienceRetention(began: broadcast.began, end: end, step: step)
+        let rows = try Row.fetchCursor(
+            database,
+            sql: "SELECT began, ended, reason FROM session WHERE epoch = ?",
+            arguments: [broadcast.epoch]
+        )
+        while let row = try rows.next() {
+            found.add(
+                from: try row.number("began"),
+                to: try row.optionalNumber("ended"),
+                because: try row.decode(String?.self, forColumn: "reason")
+                    .flatMap { AudienceEvent.CloseReason(rawValue: $0) }
+            )
+        }
+        return found
     }
 
     /// The maximum number of sessions in one sweep.

@@ -270,6 +270,7 @@ public final class HistoryStore: AudienceHistory, Sendable {
     /// Returns the minutes of one room or of all, aggregated in steps.
     public func minutes(
         room: String?,
+        sid: String?,
         from: Int64,
         to: Int64,
         step: Int64,
@@ -277,7 +278,15 @@ public final class HistoryStore: AudienceHistory, Sendable {
         limit: Int
     ) async throws -> [MinuteRow] {
         try await read { (database) throws(StoreFault) in
-            try database.minutes(room: room, from: from, to: to, step: step, grouping: grouping, limit: limit)
+            try database.minutes(
+                room: room,
+                sid: sid,
+                from: from,
+                to: to,
+                step: step,
+                grouping: grouping,
+                limit: limit
+            )
         }
     }
 

@@ -48,6 +48,8 @@ public struct HostDiagnosis: Sendable, Equatable {
         public var advice: String
         /// Who switched the track off, if somebody else did.
         public var by: String?
+        /// The identity of the host under whose speech this one is quieter.
+        public var otherHost: String?
     }
 
     /// The host's sid.
@@ -64,12 +66,32 @@ public struct HostDiagnosis: Sendable, Equatable {
 
 /// The load of a room's program, in words for an operator.
 public struct ProgramDiagnosis: Sendable, Equatable {
+    /// The changes that can take load off the processor.
+    public enum Advice: String, Sendable, Hashable, Codable, CaseIterable {
+        /// This program is small: end other shows, and what else runs on the machine.
+        case endOthers = "end_others"
+        /// Leave out some of the further sizes.
+        case fewerRenditions = "fewer_renditions"
+        /// Make the program 720p.
+        case make720p = "make_720p"
+        /// Make the program 30 frames per second.
+        case make30Frames = "make_30_frames"
+        /// Make the program 480p, or use a larger machine.
+        case make480p = "make_480p"
+        /// End other shows, or use a larger machine.
+        case largerMachine = "larger_machine"
+    }
+
     /// The degradation level, 0 to 6; see `MixerLoad`.
     public var level: Int
     /// What the audience sees of it, in a sentence.
     public var message: String
     /// What would help most; empty if there is nothing to do.
     public var advice: String
+    /// The same as a code; nil if there is nothing to do.
+    public var adviceCode: Advice?
+    /// The numbers in the advice, by name.
+    public var values: [String: Int]
     /// The share of the machine's processors that the mixer uses, in percent; nil if unknown.
     public var processorPercent: Int?
 }
@@ -133,6 +155,7 @@ extension Room {
         if let other = hostDucking(host) {
             var found = finding(.ducked, .mic, host, at: now)
             found.message = "\(host.displayName) is quieter while \(other.displayName) speaks"
+            found.otherHost = other.identity
             return found
         }
         return finding(isBackstage ? .backstage : .none, .mic, host, at: now)
@@ -254,28 +277,43 @@ extension Room {
             case 5: "The smaller sizes of the program are missing"
             default: "The audience sees cards instead of video; the sound is complete"
             }
+        let found = level == 0 ? nil : percent.map { loadAdvice($0) }
         return ProgramDiagnosis(
             level: level,
             message: level == 0 ? message : message + ", because the processor is too slow",
-            advice: level == 0 ? "" : loadAdvice(percent),
+            advice: found?.sentence ?? "",
+            adviceCode: found?.code,
+            values: found?.values ?? [:],
             processorPercent: percent
         )
     }
 
     /// Returns the change that would take the most load off the processor.
-    private func loadAdvice(_ percent: Int?) -> String {
-        if let percent, percent < Self.smallShare {
-            return "This program takes \(percent) % of the machine: end other shows, and what else runs there"
-        }
+    ///
+    /// - Parameter percent: The share of the machine's processors that the mixer uses.
+    private func loadAdvice(
+        _ percent: Int
+    ) -> (code: ProgramDiagnosis.Advice, sentence: String, values: [String: Int]) {
         let program = settings.program
-        let shorter = min(program.width, program.height)
-        let cost = percent.map { " costs \($0) % of this machine" } ?? " is too large for this machine"
-        if let renditions = program.ladder?.renditions, renditions.count > 1 {
-            return "The program with \(renditions.count) further sizes\(cost): leave some of them out"
+        let height = min(program.width, program.height)
+        let cost = "costs \(percent) % of this machine"
+        var values = ["percent": percent, "height": height]
+        if percent < Self.smallShare {
+            let sentence = "This program takes \(percent) % of the machine: end other shows, and what else runs there"
+            return (.endOthers, sentence, values)
         }
-        if shorter > 720 { return "The program of \(shorter)p\(cost): make it 720p" }
-        if program.frameRate.perSecond > 30 { return "The program\(cost): make it 30 frames per second" }
-        if shorter > 480 { return "The program of \(shorter)p\(cost): make it 480p, or use a larger machine" }
-        return "The program\(cost): end other shows, or use a larger machine"
+        if let renditions = program.ladder?.renditions, renditions.count > 1 {
+            values["count"] = renditions.count
+            let sentence = "The program with \(renditions.count) further sizes \(cost): leave some of them out"
+            return (.fewerRenditions, sentence, values)
+        }
+        if height > 720 { return (.make720p, "The program of \(height)p \(cost): make it 720p", values) }
+        if program.frameRate.perSecond > 30 {
+            return (.make30Frames, "The program \(cost): make it 30 frames per second", values)
+        }
+        if height > 480 {
+            return (.make480p, "The program of \(height)p \(cost): make it 480p, or use a larger machine", values)
+        }
+        return (.largerMachine, "The program \(cost): end other shows, or use a larger machine", values)
     }
 }

@@ -222,11 +222,17 @@ public final class RoomDirectory: Sendable {
 
     /// Removes a participant, by sid or identity.
     ///
+    /// - Parameter actor: The identity of who removes it; nil if it leaves by itself.
     /// - Throws: 53106, 53204.
-    public func leave(room: String, participant: String, reason: LeaveReason) throws(StageError) {
+    public func leave(
+        room: String,
+        participant: String,
+        reason: LeaveReason,
+        by actor: String? = nil
+    ) throws(StageError) {
         try change { (state, now) throws(StageError) in
             let gone = try state.change(room) { (room) throws(StageError) in
-                try room.leave(participant, reason: reason, at: now)
+                try room.leave(participant, reason: reason, by: actor, at: now)
             }
             state.keyring.revoke(participantSID: gone.sid)
         }

@@ -72,6 +72,15 @@ extension Room {
     }
 }
 
+extension RoomView {
+    /// The participants in join order, in which the places of hosts are taken in their order on stage.
+    public var arrangedParticipants: [ParticipantView] {
+        guard let order = settings.hostOrder else { return participants }
+        var hosts = order.sorted(self.hosts, by: \.identity)[...]
+        return participants.map { $0.mode == .sendAndReceive ? hosts.popFirst() ?? $0 : $0 }
+    }
+}
+
 extension RoomDirectory {
     /// Puts hosts first on a room's stage; the others follow in their present order.
     ///

@@ -55,7 +55,7 @@ public enum LivestreamEndReason: String, Sendable, Hashable, Codable {
 /// A warning about a livestream that goes on.
 public struct LivestreamWarning: Sendable, Hashable {
     /// The reasons for a warning, as the API names them.
-    public enum Reason: String, Sendable, Hashable, Codable {
+    public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
         /// An output lost its connection and reconnects.
         case outputInterrupted = "output_interrupted"
         /// An output failed for now; the others go on.

@@ -266,6 +266,8 @@ public struct ParticipantView: Sendable, Hashable {
     ///
     /// Seconds since 1970. The value stays until the host publishes again, or is released.
     public var quarantinedUntil: Double?
+    /// The identity of who removed the participant from the room; nil for one who was not removed.
+    public var removedBy: String?
     /// Seconds since 1970.
     public var joinedAt: Double
     /// The number of changes of this participant.

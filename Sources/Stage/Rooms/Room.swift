@@ -454,12 +454,19 @@ extension Room {
     ///
     /// Events: `track.unpublished` for each track, `hand.lowered` for a raised hand, `participant.left`,
     /// `layout.changed` when a tile changes.
-    mutating func leave(_ reference: String, reason: LeaveReason, at now: Double) throws(StageError) -> Participant {
-        leave(at: try existing(reference), reason: reason, now: now)
+    ///
+    /// - Parameter actor: The identity of who removes it; nil if it leaves by itself, or for a reason of the room.
+    mutating func leave(
+        _ reference: String,
+        reason: LeaveReason,
+        by actor: String? = nil,
+        at now: Double
+    ) throws(StageError) -> Participant {
+        leave(at: try existing(reference), reason: reason, by: actor, now: now)
     }
 
-    mutating func leave(at index: Int, reason: LeaveReason, now: Double) -> Participant {
-        let gone = removeParticipant(at: index, reason: reason, successor: nil, now: now)
+    mutating func leave(at index: Int, reason: LeaveReason, by actor: String? = nil, now: Double) -> Participant {
+        let gone = removeParticipant(at: index, reason: reason, by: actor, successor: nil, now: now)
         if gone.mode == .receiveOnly { viewershipThrottle.changed() }
         announceLayout(at: now)
         return gone
@@ -526,6 +533,7 @@ extension Room {
     private mutating func removeParticipant(
         at index: Int,
         reason: LeaveReason,
+        by actor: String? = nil,
         successor: String?,
         now: Double
     ) -> Participant {
@@ -546,6 +554,7 @@ extension Room {
         gone.revision += 1
         var view = view(of: gone)
         view.position = nil
+        if reason == .removed { view.removedBy = actor }
         emit(.participantLeft(view, reason), at: now)
         return gone
     }

@@ -11,11 +11,13 @@ public protocol AudienceHistory: Sendable {
     ///
     /// - Parameters:
     ///   - room: The room; nil for all rooms together.
+    ///   - sid: The sid of the one room of that name whose broadcasts count; nil for all of them.
     ///   - from: The start of the first step, in minutes since 1970.
     ///   - step: The length of a step, in minutes.
     ///   - limit: The maximum number of rows.
     func minutes(
         room: String?,
+        sid: String?,
         from: Int64,
         to: Int64,
         step: Int64,
@@ -45,7 +47,9 @@ public protocol AudienceHistory: Sendable {
     /// Empty while a broadcast of the scope is in progress, with too many sessions, or after their expiry; the peak of
     /// a whole broadcast is retained.
     func settledPeaks(of scope: ReportScope) async throws -> [ViewerGroup?: SettledPeak]
-    /// Returns how long the playbacks of a broadcast lasted; nil once they have expired.
+    /// Returns how long the playbacks of a broadcast lasted; nil if that is not known.
+    ///
+    /// Once the single sessions are deleted, in steps of 10 seconds, of more for a broadcast of more than 12 hours.
     ///
     /// - Parameters:
     ///   - end: The end of the broadcast, in milliseconds since 1970; of one in progress the present.

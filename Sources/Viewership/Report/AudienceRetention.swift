@@ -61,3 +61,59 @@ public struct AudienceRetention: Sendable, Equatable {
         min(Int(clamping: max(0, duration) / step), possible.count - 1)
     }
 }
+
+// A broadcast is settled when its single playbacks are deleted: what is left of them is this value, which names nobody.
+extension AudienceRetention: Codable {
+    /// The steps of a settled value, in milliseconds.
+    private static let settledSteps: [Int64] = [10_000, 60_000, 600_000, 3_600_000]
+    /// The most steps of a settled value, which bounds what is stored of a broadcast.
+    private static let mostSettledSteps: Int64 = 4320
+    /// The largest number that is accepted from a stored value; larger ones are damage.
+    private static let largest: Int64 = 1 << 40
+
+    private enum CodingKeys: String, CodingKey {
+        case end
+        case step
+        case possible
+        case watched
+    }
+
+    /// Returns the step of the settled value of a broadcast: 10 seconds for up to 12 hours, more for a longer one.
+    ///
+    /// - Parameter duration: Milliseconds.
+    public static func settledStep(of duration: Int64) -> Int64 {
+        settledSteps.first { duration / $0 < mostSettledSteps } ?? max(duration / mostSettledSteps, 1)
+    }
+
+    /// Decodes a stored value; damaged numbers are replaced by the nearest valid ones.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        func counts(_ key: CodingKeys) throws -> [Int] {
+            let counts = try container.decode([Int].self, forKey: key).prefix(Int(Self.mostSettledSteps) + 1)
+            return counts.isEmpty ? [0] : counts.map { min(max($0, 0), Int(Self.largest)) }
+        }
+        end = min(max(try container.decode(Int64.self, forKey: .end), 0), Self.largest << 10)
+        step = min(max(try container.decode(Int64.self, forKey: .step), 1), Self.largest)
+        possible = try counts(.possible)
+        watched = try counts(.watched)
+        let missing = possible.count - watched.count
+        watched += Array(repeating: 0, count: max(missing, 0))
+        possible += Array(repeating: 0, count: max(-missing, 0))
+    }
+
+    /// Returns the same playbacks in other steps: exactly, where the new one is a multiple of the old one.
+    ///
+    /// - Parameters:
+    ///   - newStep: The length of a step, in milliseconds.
+    ///   - began: The start of the broadcast since 1970.
+    ///   - end: The end of the broadcast.
+    public func inSteps(of newStep: Int64, from began: Int64, until end: Int64) -> AudienceRetention {
+        var result = AudienceRetention(began: began, end: end, step: newStep)
+        for index in possible.indices {
+            let place = result.index(Int64(index) * step)
+            result.possible[place] += possible[index]
+            result.watched[place] += watched[index]
+        }
+        return result
+    }
+}

@@ -14,11 +14,13 @@ extension ModelSamples {
         sound: roomSoundResource,
         program: programResource
     )
+    static let removalResource = RemovalResource(at: Timestamp(0), by: "x")
     static let seatResource = SeatResource(
         identity: "x",
         displayName: "x",
         ingest: ingestResource,
-        dateKeyCreated: Timestamp(0)
+        dateKeyCreated: Timestamp(0),
+        removal: removalResource
     )
     static let showSceneResource = ShowSceneResource(name: "x", layout: layoutSettingsResource)
     static let episodeResource = EpisodeResource(
@@ -108,7 +110,13 @@ extension ModelSamples {
     static let episodeMomentResource = EpisodeMomentResource(at: Timestamp(0), kind: "went_live", name: "x")
     static let episodeBody = EpisodeBody(title: "x", plannedAt: ExplicitNull(wrappedValue: Timestamp(0)))
 
-    static let findingResource = FindingResource(cause: "none", message: "x", advice: "x", by: "x")
+    static let findingResource = FindingResource(
+        cause: "none",
+        message: "x",
+        advice: "x",
+        by: "x",
+        otherHost: "x"
+    )
     static let hostDiagnosisResource = HostDiagnosisResource(
         participantSID: "x",
         identity: "x",
@@ -119,6 +127,8 @@ extension ModelSamples {
         level: 0,
         message: "x",
         advice: "x",
+        adviceCode: "make_720p",
+        values: ["percent": 1],
         processorPercent: 1
     )
 
@@ -156,6 +166,7 @@ extension ModelSamples {
         Sample(findingResource), Sample(hostDiagnosisResource), Sample(programDiagnosisResource),
         Sample(RoomDiagnosisResource(program: programDiagnosisResource, hosts: [hostDiagnosisResource])),
         Sample(showScheduleResource), Sample(showOutputResource), Sample(showRoomResource), Sample(seatResource),
+        Sample(removalResource),
         Sample(episodeResource), Sample(showResource), Sample(showStatusResource), Sample(showRoomBody),
         Sample(seatBody), Sample(showSceneResource), Sample(showSceneBody), Sample(replayResource), Sample(showBody),
         Sample(episodeBody), Sample(ShowList(shows: [showResource])), Sample(EpisodeList(episodes: [episodeResource])),

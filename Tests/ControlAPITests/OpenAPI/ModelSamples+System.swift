@@ -3,7 +3,15 @@ import FootlightTesting
 
 /// Samples of the state of the gateway.
 extension ModelSamples {
-    static let systemFindingResource = SystemFindingResource(subject: "x", level: "ok", message: "x", advice: "x")
+    static let systemFindingResource = SystemFindingResource(
+        subject: "x",
+        level: "ok",
+        message: "x",
+        advice: "x",
+        messageCode: "processor",
+        adviceCode: "reduce_load",
+        values: ["percent": .number(1)]
+    )
     static let systemProcessorResource = SystemProcessorResource(cores: 1, machinePercent: 1, gatewayPercent: 1)
     static let systemMemoryResource = SystemMemoryResource(used: 1, total: 1, gateway: 1)
     static let systemDiskResource = SystemDiskResource(holds: ["data"], free: 1, total: 1)

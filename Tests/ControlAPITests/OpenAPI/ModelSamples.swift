@@ -111,6 +111,8 @@ enum ModelSamples {
             Sample(startHLSBody),
             Sample(startLivestreamBody),
             Sample(syncResource),
+            Sample(TalkbackBlock(hosts: ["x"], samples: Data())),
+            Sample(TalkbackResource(speaker: "x", hosts: ["x"], unreachable: ["x"], dropped: 1)),
             Sample(thresholdResource),
             Sample(tickerResource),
             Sample(tileResource),
@@ -252,7 +254,11 @@ extension ModelSamples {
 
     static let viewershipSliceResource = ViewershipSliceResource()
 
-    static let viewershipSummary = ViewershipSummary(room: "x", beganAt: Timestamp(0), endedAt: Timestamp(1))
+    static let viewershipSummary = {
+        var summary = ViewershipSummary(room: "x", beganAt: Timestamp(0), endedAt: Timestamp(1))
+        summary.roomSID = "x"
+        return summary
+    }()
 
     static let absenceResource = AbsenceResource(from: Timestamp(0), to: Timestamp(1))
 

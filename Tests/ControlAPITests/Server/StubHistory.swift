@@ -24,11 +24,13 @@ final class StubHistory: AudienceHistory {
     func broadcasts(room: String, limit: Int) async throws -> [BroadcastRow] {
         let rows = rows.withLock { $0 }
         if rows.isUnavailable { throw HistoryUnavailable() }
-        return Array(rows.broadcasts.filter { $0.room == room }.sorted { $0.epoch > $1.epoch }.prefix(limit))
+        let found = rows.broadcasts.filter { [$0.room, $0.roomSID].contains(room) }
+        return Array(found.sorted { $0.epoch > $1.epoch }.prefix(limit))
     }
 
     func minutes(
         room: String?,
+        sid: String?,
         from: Int64,
         to: Int64,
         step: Int64,
@@ -39,7 +41,8 @@ final class StubHistory: AudienceHistory {
         if rows.isUnavailable { throw HistoryUnavailable() }
         let wanted = rows.minutes.filter { row in
             let isWanted = room.map { $0 == row.key.room } ?? (row.key.dimensions != nil || row.key.room.isEmpty)
-            return isWanted && (from..<to).contains(row.key.minute)
+            let isOwn = sid == nil || rows.broadcasts.contains { $0.roomSID == sid && $0.epoch == row.key.epoch }
+            return isWanted && isOwn && (from..<to).contains(row.key.minute)
         }
         return Array(wanted.prefix(limit))
     }

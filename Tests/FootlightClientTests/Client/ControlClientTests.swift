@@ -46,6 +46,7 @@ struct ControlClientTests {
         let seat = try await client.addSeat(SeatBody(identity: "bo", displayName: "Bo"), to: "weekly")
         #expect(try await client.seat("bo", of: "weekly") == seat)
         #expect(try await client.renewKey(ofSeat: "bo", in: "weekly").ingest != seat.ingest)
+        try await client.readmit(seat: "bo", to: "weekly")
         try await client.removeSeat("bo", from: "weekly")
         await #expect(throws: StageError.seatNotFound) { try await client.seat("bo", of: "weekly") }
 
@@ -182,6 +183,7 @@ struct ControlClientTests {
         let audio = try await client.setSound(of: show.room, RoomSoundBody(levelling: false, duck: "priority"))
         #expect(audio == RoomSoundResource(levelling: false, duck: "priority"))
         #expect(try await client.sound(of: show.room) == audio)
+        #expect(try await client.talkback(of: show.room) == TalkbackResource())
         let ann = try await show.client("ann", .sendAndReceive)
         _ = try await ann.join(show.room, JoinBody(mode: "SEND_AND_RECV"))
         let body = ParticipantSoundBody(gainDB: -3, priority: true)

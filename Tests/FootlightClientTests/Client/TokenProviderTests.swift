@@ -114,6 +114,20 @@ struct TokenProviderTests {
         #expect(TokenSource.usableTime(of: "no.token.at all") == nil && TokenSource.usableTime(of: "opaque") == nil)
     }
 
+    @Test("The claims of a token are its bearer and its mode; other texts have none")
+    func claims() throws {
+        func token(_ payload: String) -> String {
+            let text = Data(payload.utf8).base64EncodedString().replacing("=", with: "")
+            return "e30.\(text.replacing("+", with: "-").replacing("/", with: "_")).x"
+        }
+        let viewer = try #require(TokenClaims(token(#"{"sub":"ann~?>","footlight":{"mode":"RECV_ONLY"},"exp":9}"#)))
+        #expect(viewer.identity == "ann~?>" && viewer.mode == .receiveOnly)
+        let machine = try #require(TokenClaims(token(#"{"sub":"m","footlight":{"role":"monitor"}}"#)))
+        #expect(machine.mode == nil)
+        #expect(try #require(TokenClaims(token(#"{"footlight":{"mode":"LATER"}}"#))).mode == nil)
+        for text in ["", "a.b.c", token("[]"), "e30.e30", token(#"{"sub":1}"#)] { #expect(TokenClaims(text) == nil) }
+    }
+
     @Test("Concurrent requests wait for one token")
     func concurrent() async throws {
         let server = try server(refusing: 0)

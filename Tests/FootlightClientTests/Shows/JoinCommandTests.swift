@@ -8,6 +8,7 @@ import Testing
 @MainActor
 @Suite("The command footlight join", .enabled(if: TestRun.isFull), .timeLimit(.minutes(1)))
 struct JoinCommandTests {
+    /// Joins with a token that says who joins and how.
     private func join(
         _ show: GatewayFixture,
         _ identity: String,
@@ -17,10 +18,7 @@ struct JoinCommandTests {
     ) async throws -> ChildProcess {
         let token = if let token { token } else { try await show.token(identity, mode) }
         return try ChildProcess(
-            [
-                GatewayProcess.findBinary(), "join", show.room, "--server", "http://127.0.0.1:\(show.proxy.port)",
-                "--identity", identity, "--mode", mode.rawValue,
-            ] + more,
+            [GatewayProcess.findBinary(), "join", show.room, "--server", "http://127.0.0.1:\(show.proxy.port)"] + more,
             environment: ["FOOTLIGHT_TOKEN": token]
         )
     }
@@ -74,6 +72,12 @@ struct JoinCommandTests {
         let outsider = try await join(show, "ann", .receiveOnly, token: show.token("ann", .receiveOnly, room: "other"))
         #expect(try await outsider.wait(.seconds(20)) == .code(1))
         #expect(outsider.standardError.hasPrefix("20106 "), "\(outsider.standardError)")
+        let onlyViewer = try await join(show, "bob", .receiveOnly, ["--mode", "SEND_AND_RECV", "--identity", "bob"])
+        #expect(try await onlyViewer.wait(.seconds(20)) == .code(1))
+        #expect(onlyViewer.standardError.hasPrefix("20106 "), "\(onlyViewer.standardError)")
+        let unnamed = try await join(show, "", .receiveOnly, token: "no-token")
+        #expect(try await unnamed.wait(.seconds(20)) == .code(64))
+        #expect(unnamed.standardError.contains("--identity is needed"), "\(unnamed.standardError)")
         let folder = try TemporaryFolder("join")
         _ = try folder.write("no media", to: "host.flv")
         let host = try await join(show, "ann", .sendAndReceive, ["--file", folder.file("host.flv")])

@@ -1,11 +1,14 @@
 import FootlightModel
+import FootlightTesting
 import Foundation
 import Logging
 import Media
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import Gateway
+@testable import Stage
 
 @Suite("Figures of the machine and the gateway's processes")
 struct SystemFiguresTests {
@@ -70,24 +73,65 @@ struct SystemFiguresTests {
             time: start,
             machine: ProcessorTimes(busy: 0, total: 0),
             gateway: ProcessTimes(ticks: 0, pages: 1),
-            mixers: ["show": mixer(7, 1), "other": mixer(8, 1)],
-            sent: ["show": 1000, "again": 500, "over": 9000],
-            pushed: ["show main": 100]
+            mixers: ["show": mixer(7, 1), "other": mixer(8, 1)]
         )
         let later = SystemMonitor.Sample(
             time: start.advanced(seconds: 4),
             machine: ProcessorTimes(busy: 5, total: 10),
             gateway: ProcessTimes(ticks: second, pages: 3),
-            mixers: ["show": mixer(7, 3), "other": mixer(9, 3), "new": mixer(10, 1)],
-            sent: ["show": 8000, "again": 400, "new": 600],
-            pushed: ["show main": 500, "show spare": 400]
+            mixers: ["show": mixer(7, 3), "other": mixer(9, 3), "new": mixer(10, 1)]
         )
         let figures = SystemFigures(from: earlier, to: later, cores: 2)
         #expect(figures.machine == 0.5 && figures.gateway == 0.125)
-        #expect(figures.sent == 2000 && figures.pushed == 200)
         #expect(figures.gatewayMemory == 3 * Int(ProcessTimes.pageSize))
         #expect(figures.mixers.map(\.room) == ["new", "other", "show"])
         #expect(figures.mixers.map(\.cores) == [nil, nil, 0.5] && figures.mixers.map(\.pid) == [10, 9, 7])
+    }
+
+    @Test("an output's opening burst does not count; its rate is right from the first reading that has one")
+    func transfers() async throws {
+        let clock = ManualClock()
+        let pushed = Mutex<[String: UInt64]>([:])
+        let monitor = SystemMonitor(folders: [], clock: clock) {
+            SystemMonitor.Counters(pushed: pushed.withLock { $0 })
+        }
+        monitor.measureTransfers()
+        clock.advance(by: .seconds(4))
+        // Two seconds of the program at once.
+        pushed.withLock { $0["show main"] = 1_000_000 }
+        #expect(await monitor.figures().pushed == nil)
+        clock.advance(by: .seconds(1))
+        pushed.withLock { $0["show main"] = 1_500_000 }
+        monitor.measureTransfers()
+        let later = SystemMonitor(folders: [], clock: clock) {
+            SystemMonitor.Counters(pushed: pushed.withLock { $0 })
+        }
+        later.measureTransfers()
+        clock.advance(by: .seconds(5))
+        pushed.withLock { $0["show main"] = 4_000_000 }
+        // The first reader of all.
+        #expect(await later.figures().pushed == 500_000)
+    }
+
+    @Test("a rate is of the sources that were read before, each since it began; one that counts anew has just begun")
+    func rates() {
+        var rate = TransferRate()
+        var now = MonotonicTime(nanoseconds: 1_000_000_000)
+        func after(_ seconds: Double, _ bytes: [String: UInt64]) -> Double? {
+            now = now.advanced(seconds: seconds)
+            return rate.add(bytes, at: now)
+        }
+        #expect(after(0, [:]) == 0 && after(2, ["a": 0]) == 0)
+        #expect(after(2, ["a": 5000]) == nil && after(0.5, ["a": 5500]) == nil)
+        #expect(after(1.5, ["a": 7000]) == 1000)
+        #expect(after(2, ["a": 9000, "b": 800]) == 1000)
+        #expect(after(2, ["a": 11_000, "b": 1000]) == 1100)
+        // One has ended, one was restarted.
+        #expect(after(2, ["b": 500]) == nil)
+        #expect(after(2, ["b": 700]) == 100 && after(2, [:]) == 0)
+        // A pause is part of the rate, until it is too long ago.
+        #expect(after(1, ["c": 100]) == nil && after(10, ["c": 1100]) == 100 && after(10, ["c": 1100]) == 0)
+        #expect(after(100, ["c": 2000]) == nil)
     }
 
     @Test("reads this machine once for many readers, and finds its own load")
@@ -115,12 +159,12 @@ struct SystemFiguresTests {
 struct SystemFindingsTests {
     private static let gigabyte: UInt64 = 1_000_000_000
 
-    private func findings(
+    func findings(
         link: Int? = nil,
         viewers: Int = 0,
         certificate: SystemCertificateResource? = nil,
         webhooks: Int = 0,
-        degradations: [String: SystemFindings.Degradation] = [:],
+        degradations: [String: ProgramDiagnosis] = [:],
         _ change: (inout SystemFigures) -> Void = { _ in }
     ) -> [SystemFindingResource] {
         let sample = SystemMonitor.Sample(time: .now())
@@ -219,7 +263,7 @@ struct SystemFindingsTests {
         let calm = findings { $0.mixers = [mixer] }
         #expect(finding("mixer", in: calm) == "ok Mixer of show: 0.7 cores, 180 MB, full quality")
         let late = findings(degradations: [
-            "show": .init(level: 2, message: "Small tiles stand still", advice: "Remove")
+            "show": .init(level: 2, message: "Small tiles stand still", advice: "Remove", values: [:])
         ]) {
             $0.mixers = [mixer]
         }
@@ -243,8 +287,10 @@ struct SystemFindingsTests {
         let reasons: [Health.Reason] = [
             .draining, .memory, .eventLoops, .disk, .dataFolder, .mixers, .connections, .store("rooms"),
         ]
-        for reason in reasons { #expect(!Health.advice(on: reason.name).isEmpty, "\(reason.name)") }
-        #expect(Health.advice(on: "later").isEmpty)
+        for reason in reasons {
+            #expect(Health.Words.about(reason.name).map(\.advice)?.isEmpty == false, "\(reason.name)")
+        }
+        #expect(Health.Words.about("later") == nil)
     }
 }
 

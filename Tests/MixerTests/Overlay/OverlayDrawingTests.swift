@@ -128,7 +128,7 @@ import Testing
         #expect(abs(Int(corner.y) - Int(SceneColours.dark.emptyTile.y)) <= 1)
     }
 
-    @Test("a logo lies in its corner with its opacity, and is removed without a trace")
+    @Test("initials are those of the first and the last name, in every script, with a colour of their own")
     func initials() {
         #expect(Initials.of("Ada Lovelace") == "AL")
         #expect(Initials.of("ada") == "A")

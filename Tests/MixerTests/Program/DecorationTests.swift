@@ -172,6 +172,67 @@ import Testing
         #expect(isPlain(program, above, .red), "at its usual place again")
     }
 
+    @Test("a logo in a lower corner lies above a strip of tiles", arguments: [Logo.Corner.bottomLeft, .bottomRight])
+    func logoAboveStrip(corner: Logo.Corner) throws {
+        let rectangles = SidebarLayout.rectangles(count: 2, width: 320, height: 180)
+        let program = try makeProgram { scene in
+            scene.decoration.logo = Logo(asset: "asset:logo", corner: corner, height: 0.2)
+            for index in 0...1 { scene.tiles[index].rectangle = rectangles[index] }
+            scene.tiles[1].isInStrip = true
+        }
+        let strip = PixelRectangle(x: 0, y: rectangles[1].y, width: 320, height: 180 - rectangles[1].y)
+        let bare = program.renderer.newestCanvas.averageColour(of: strip)
+        program.renderer.provide(try image(.white, width: 64, height: 64), for: "asset:logo")
+        program.run(to: 2200)
+        #expect(program.renderer.newestCanvas.averageColour(of: strip) == bare)
+        let x = corner == .bottomLeft ? 10 : 280
+        #expect(isPlain(program, PixelRectangle(x: x, y: rectangles[1].y - 40, width: 28, height: 28), .white))
+        // Without the strip it lies in its corner.
+        program.renderer.apply(scene { $0.decoration.logo = Logo(asset: "asset:logo", corner: corner, height: 0.2) })
+        program.run(to: 2400)
+        #expect(isPlain(program, PixelRectangle(x: x, y: 142, width: 28, height: 28), .white))
+    }
+
+    @Test("a lower third lies beside a logo in its corner, and above the logo if it is too wide for that")
+    func lowerThirdBesideLogo() throws {
+        let logo = PixelRectangle(x: 10, y: 140, width: 30, height: 30)
+        let usual = PixelRectangle(x: 18, y: 136, width: 60, height: 20)
+        let program = try makeProgram { scene in
+            scene.decoration.logo = Logo(asset: "asset:logo", corner: .bottomLeft, height: 0.2)
+            scene.decoration.lowerThird = LowerThird(title: "Ada", subtitle: "London")
+        }
+        #expect(!isPlain(program, usual, .red), "there is no logo yet")
+        program.renderer.provide(try image(.white, width: 64, height: 64), for: "asset:logo")
+        program.run(to: 2200)
+        #expect(isPlain(program, logo, .white))
+        #expect(isPlain(program, PixelRectangle(x: 16, y: 128, width: 28, height: 8), .red))
+        #expect(!isPlain(program, PixelRectangle(x: 52, y: 140, width: 20, height: 16), .red), "the panel is beside it")
+
+        let title = String(repeating: "Ada Lovelace ", count: 6)
+        for corner in [Logo.Corner.bottomLeft, .bottomRight] {
+            program.renderer.apply(
+                scene { scene in
+                    scene.decoration.logo = Logo(asset: "asset:logo", corner: corner, height: 0.2)
+                    scene.decoration.lowerThird = LowerThird(title: title, subtitle: "London")
+                }
+            )
+            program.run(to: corner == .bottomLeft ? 2600 : 3000)
+            let seen = corner == .bottomLeft ? logo : PixelRectangle(x: 280, y: 140, width: 30, height: 30)
+            #expect(isPlain(program, seen, .white))
+            #expect(isPlain(program, PixelRectangle(x: 60, y: 140, width: 80, height: 20), .red))
+            #expect(!isPlain(program, PixelRectangle(x: 60, y: 106, width: 80, height: 20), .red), "above the logo")
+        }
+        // A logo above does not move it.
+        program.renderer.apply(
+            scene { scene in
+                scene.decoration.logo = Logo(asset: "asset:logo", corner: .topLeft, height: 0.2)
+                scene.decoration.lowerThird = LowerThird(title: "Ada", subtitle: "London")
+            }
+        )
+        program.run(to: 3400)
+        #expect(!isPlain(program, usual, .red))
+    }
+
     @Test("a lower third leaves the name of the large tile readable on a tall canvas")
     func lowerThirdAboveTag() {
         let rectangles = SidebarLayout.rectangles(count: 2, width: 720, height: 1280)

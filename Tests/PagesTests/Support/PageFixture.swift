@@ -36,7 +36,7 @@ struct PageFixture {
     ///   - usesDeviceIDs: Whether persistent device ids are used.
     ///   - audience: Returns the public audience of a room.
     init(
-        chartLibrary: String = "/nowhere",
+        libraries: [String: String] = [:],
         usesDeviceIDs: Bool = false,
         clock: any MonotonicClock = SystemClock(),
         logger: Logger = Logger(label: "pages") { _ in SwiftLogNoOpLogHandler() },
@@ -46,9 +46,9 @@ struct PageFixture {
         }
     ) {
         pages = PageSite(
-            chartLibrary: chartLibrary,
+            libraries: libraries,
             usesDeviceIDs: usesDeviceIDs,
-            warnings: ["a warning"],
+            warnings: [PageWarning(code: "without_tls", text: "a warning")],
             clock: clock,
             logger: logger,
             account: account

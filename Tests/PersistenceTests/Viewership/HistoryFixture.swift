@@ -112,13 +112,22 @@ final class HistoryFixture {
     /// Returns a row for each minute and cell, and one for each of the whole room.
     func minutes(
         room: String?,
+        sid: String? = nil,
         from: Int64,
         to: Int64,
         step: Int64 = 1,
         by grouping: ViewershipGrouping? = nil,
         limit: Int = 100
     ) async throws -> [MinuteRow] {
-        try await store.minutes(room: room, from: from, to: to, step: step, grouping: grouping, limit: limit)
+        try await store.minutes(
+            room: room,
+            sid: sid,
+            from: from,
+            to: to,
+            step: step,
+            grouping: grouping,
+            limit: limit
+        )
     }
 
     /// Limits the database to a number of pages, as a full disk does; never below its current size.

@@ -64,6 +64,66 @@ struct HistoryMigrationTests {
         #expect(sum.counts.stalled == 700 && sum.counts.startup == 900 && sum.counts.startups == 2)
         await store.close()
     }
+
+    @Test("stores how long viewers stayed of the broadcasts whose playbacks are all there, and of no other")
+    func retention() async throws {
+        let fixture = try HistoryFixture()
+        await fixture.store.close()
+        let queue = try DatabaseQueue(path: fixture.path)
+        try HistoryDatabase.migrations.migrate(queue, upTo: "11 sessions that logs tell of")
+        let day: Int64 = 86_400_000
+        try await queue.write { database in
+            func broadcast(_ epoch: Int64, began: Int64, joins: Int, sessions: Int) throws {
+                try database.execute(
+                    sql: """
+                        INSERT INTO broadcast (epoch, room, room_sid, began, ended, on_air, peak, users, devices, estimated,
+                        approximate, excluded) VALUES (?, 'weekly', 'RM9', ?, ?, 0, 2, 0, 2, 0, 0, '0')
+                        """,
+                    arguments: [epoch, began, began + 60_000]
+                )
+                try database.execute(
+                    sql: """
+                        INSERT INTO minute (room, epoch, minute, protocol, rendition, region, client, watched, joins, gone,
+                        timed_out, too_slow, room_ended, shutdown, switches, least, most, last)
+                        VALUES ('weekly', ?, ?, 'hls', '', '', 'web', 0, ?, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+                        """,
+                    arguments: [epoch, began / 60_000, joins]
+                )
+                for code in 0..<sessions {
+                    try database.execute(
+                        sql: """
+                            INSERT INTO session (code, began, shard, epoch, ended, watched, stalled, protocol, rendition,
+                            region, client, switches, is_user, reason, closed)
+                            VALUES (?, ?, 0, ?, ?, 0, 0, 'hls', '', '', 'web', 0, 0, 'left', 1)
+                            """,
+                        arguments: [epoch * 100 + Int64(code), began, epoch, began + 30_000]
+                    )
+                }
+            }
+            try database.execute(sql: "INSERT INTO run (id, last_seen) VALUES (1, ?)", arguments: [40 * day])
+            try broadcast(1, began: 5 * day, joins: 4, sessions: 0)
+            try broadcast(2, began: 10 * day, joins: 4, sessions: 2)
+            try broadcast(3, began: 12 * day, joins: 4, sessions: 4)
+            try broadcast(4, began: 39 * day, joins: 4, sessions: 4)
+        }
+        try queue.close()
+        let store = HistoryStore(HistoryStoreConfiguration(path: fixture.path), logger: HistoryFixture.logger)
+        _ = store.load()
+        func watching(_ epoch: Int64) async throws -> [Int]? {
+            let broadcasts = try await store.broadcasts(room: "weekly", limit: 10)
+            let broadcast = try #require(broadcasts.first { $0.epoch == epoch })
+            return try await store.retention(of: broadcast, until: broadcast.ended ?? 0, step: 20_000)?
+                .points.map(\.watching)
+        }
+        // The first write deletes what has expired.
+        #expect(await store.write(HistoryBatch(asOf: 43 * day)))
+        #expect(try await store.sessions(epoch: 3, after: nil, limit: 10).isEmpty)
+        #expect(try await watching(1) == nil)
+        #expect(try await watching(2) == nil)
+        #expect(try await watching(3) == [4, 4, 0, 0])
+        #expect(try await watching(4) == [4, 4, 0, 0])
+        await store.close()
+    }
 }
 
 @Suite("A history with damaged numbers")

@@ -307,7 +307,7 @@ struct HistoryReportsTests {
         #expect(try await fixture.store.settledPeaks(of: .period(minute + 3..<minute + 5)).isEmpty)
     }
 
-    @Test("how long viewers stayed is known while single playbacks are stored")
+    @Test("how long viewers stayed is known while single playbacks are stored, and after them")
     func retention() async throws {
         let fixture = try HistoryFixture()
         let first = fixture.watch(from: 0)
@@ -327,7 +327,59 @@ struct HistoryReportsTests {
         fixture.clock.advance(to: fixture.start.advanced(seconds: 31 * 86_400))
         fixture.restart()
         #expect(await fixture.write())
-        #expect(try await fixture.store.retention(of: broadcast, until: end, step: 30_000) == nil)
+        #expect(try await fixture.store.sessions(epoch: broadcast.epoch, after: nil, limit: 10).isEmpty)
+        let settled = try await fixture.store.retention(of: broadcast, until: end, step: 60_000)
+        #expect(settled?.points == found?.points)
+        // Known to ten seconds.
+        let fine = try await fixture.store.retention(of: broadcast, until: end, step: 10_000)
+        #expect(fine?.points.map(\.watching) == [3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0])
+    }
+
+    @Test("how long viewers stayed is not known of a broadcast that outlasts its playbacks")
+    func partialRetention() async throws {
+        let fixture = try HistoryFixture()
+        for number in 0..<9 {
+            let sid = fixture.watch(from: Double(number))
+            fixture.record(sid, .closed(.left), at: 20 + Double(number), by: .rtmp)
+        }
+        fixture.advance(to: 120)
+        #expect(await fixture.write())
+        fixture.clock.advance(to: fixture.start.advanced(seconds: 31 * 86_400))
+        fixture.restart()
+        // Deletes the playbacks of the broadcast in progress.
+        #expect(await fixture.write())
+        fixture.watch(from: 31 * 86_400 + 1)
+        fixture.ledger.roomEnded("show")
+        #expect(await fixture.write())
+        let broadcast = try #require(try await fixture.store.broadcasts(room: "show", limit: 1).first)
+        let end = try #require(broadcast.ended)
+        fixture.clock.advance(to: fixture.start.advanced(seconds: 62 * 86_400 + 10))
+        fixture.restart()
+        #expect(await fixture.write())
+        #expect(try await fixture.store.sessions(epoch: broadcast.epoch, after: nil, limit: 10).isEmpty)
+        #expect(try await fixture.store.retention(of: broadcast, until: end, step: 60_000_000) == nil)
+    }
+
+    @Test("two broadcasts within the same minute have the minutes of their own rooms")
+    func neighbours() async throws {
+        let fixture = try HistoryFixture()
+        let first = fixture.watch(from: 1)
+        fixture.record(first, .closed(.left), at: 10, by: .rtmp)
+        fixture.ledger.roomEnded("show")
+        fixture.advance(to: 12)
+        fixture.ledger.roomBegan("show", sid: "RM2")
+        for number in 0..<2 { fixture.watch(from: 13 + Double(number)) }
+        fixture.advance(to: 30)
+        fixture.ledger.roomEnded("show")
+        #expect(await fixture.write())
+        let minute = Int64(1_800_000_000 / 60)
+        func joins(_ sid: String?) async throws -> [Int] {
+            let rows = try await fixture.minutes(room: "show", sid: sid, from: minute, to: minute + 2, by: .playback)
+            return [rows.map(\.counts.joins).reduce(0, +), rows.map(\.maximum).max() ?? 0]
+        }
+        #expect(try await joins("RM1") == [1, 1])
+        #expect(try await joins("RM2") == [2, 2])
+        #expect(try await joins(nil) == [3, 2])
     }
 
     @Test("G5 G7 a broadcast that outlasts its sessions retains its peak and distinct viewers, across a kill too")

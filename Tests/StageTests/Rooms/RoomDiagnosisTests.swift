@@ -93,7 +93,7 @@ struct RoomDiagnosisTests {
         }
         try report(-20)
         #expect(try ann().sound.cause == .ducked)
-        #expect(try ann().sound.message == "ann is quieter while bo speaks")
+        #expect(try ann().sound.message == "ann is quieter while bo speaks" && ann().sound.otherHost == "bo")
         #expect(try #require(run.room.diagnosis(cores: 2, at: run.now).hosts.last).sound.cause == .none)
     }
 
@@ -135,9 +135,12 @@ struct RoomDiagnosisTests {
         let short = run.room.diagnosis(cores: 2, at: run.now).program
         #expect(short.message == "The program has a third of its frames, because the processor is too slow")
         #expect(short.advice == "The program of 1080p costs 80 % of this machine: make it 720p")
+        #expect(short.adviceCode == .make720p && short.values == ["percent": 80, "height": 1080])
+        #expect(well.adviceCode == nil && well.values.isEmpty)
         try report(-20, load: MixerLoad(level: 3, reason: .work, work: 1, cores: 0.2))
         let crowded = run.room.diagnosis(cores: 2, at: run.now).program
         #expect(crowded.advice == "This program takes 10 % of the machine: end other shows, and what else runs there")
+        #expect(crowded.adviceCode == .endOthers && crowded.values["percent"] == 10)
         try report(-20, load: MixerLoad(level: 6, reason: .work, work: 1, cores: 2))
         #expect(try ann().video.cause == .overload && ann().sound.cause == .none)
     }

@@ -21,16 +21,19 @@ export function onLoggedOut(handler) {
 /**
  * Asks the API.
  *
+ * @param body What is sent as JSON, or bytes as they are.
  * @param seconds The longest time to wait for an answer.
  * @returns What it answers; null for an answer without a body.
  * @throws APIError, or TypeError and TimeoutError when no answer comes.
  */
 export async function ask(method, path, body, seconds = 10) {
+  const isBinary = ArrayBuffer.isView(body);
+  const type = isBinary ? 'application/octet-stream' : 'application/json';
   const response = await fetch(path, {
     method,
     // The header that no other site's page can send; the gateway takes commands by the cookie only with it.
-    headers: { 'X-Footlight-Page': '1', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    headers: { 'X-Footlight-Page': '1', ...(body === undefined ? {} : { 'Content-Type': type }) },
+    body: body === undefined || isBinary ? body : JSON.stringify(body),
     credentials: 'same-origin',
     signal: AbortSignal.timeout(seconds * 1000),
   });

@@ -1,7 +1,7 @@
 // The dashboard: who is logged in, and which view is shown.
 
 import { h, setText, show } from '../shared/element.js';
-import { fill, t } from '../texts/dashboard-texts.js';
+import { fill, t, wordOf } from '../texts/dashboard-texts.js';
 import { accessView } from './access-view.js';
 import { ask, onLoggedOut } from './api.js';
 import { loginView } from './login-view.js';
@@ -72,7 +72,7 @@ function enter(next) {
   show(find('top'), true);
   show(find('to-access'), user.may_command);
   setText(find('who'), user.may_command ? user.identity : t('page.readOnly', { identity: user.identity }));
-  find('warnings').replaceChildren(...user.warnings.map((text) => h('p', { class: 'notice' }, text)));
+  find('warnings').replaceChildren(...user.warnings.map(({ code, text }) => h('p', { class: 'notice' }, wordOf('findings', code, text))));
   show(find('warnings'), user.warnings.length > 0);
   route();
 }

@@ -7,14 +7,14 @@ import { toast } from './toast.js';
 
 const ofRoom = [
   { name: t('downloads.timeline'), pathOf: timeline, file: 'timeline' },
-  { name: t('downloads.summary'), pathOf: () => '/viewership/summary.csv', file: 'summary' },
-  { name: t('downloads.retention'), pathOf: () => '/viewership/retention.csv', file: 'retention' },
-  { name: t('downloads.sessions'), pathOf: () => '/viewership/sessions.csv?page_size=50000', file: 'sessions' },
+  { name: t('downloads.summary'), pathOf: (room) => roomPath(room, '/viewership/summary.csv'), file: 'summary' },
+  { name: t('downloads.retention'), pathOf: (room) => roomPath(room, '/viewership/retention.csv'), file: 'retention' },
+  { name: t('downloads.sessions'), pathOf: (room) => roomPath(room, '/viewership/sessions.csv?page_size=50000'), file: 'sessions' },
 ];
 const ofAll = [
   { name: t('downloads.lastDay'), pathOf: lastDay, file: 'timeline' },
-  { name: t('downloads.daySummary'), pathOf: () => '/viewership/summary.csv', file: 'summary' },
-  { name: t('downloads.rooms'), pathOf: () => '/viewership.csv', file: 'rooms' },
+  { name: t('downloads.daySummary'), pathOf: () => '/v1/viewership/summary.csv', file: 'summary' },
+  { name: t('downloads.rooms'), pathOf: () => '/v1/viewership.csv', file: 'rooms' },
 ];
 /** Steps that the gateway gives at once. */
 const mostSteps = 10_000;
@@ -31,17 +31,18 @@ export function downloads(room, named = room ?? 'all') {
 
 /** The whole broadcast, minute by minute; one of more than a week in longer steps. */
 async function timeline(room) {
-  const { began_at: from, ended_at: to } = await ask('GET', roomPath(room, '/viewership/summary'));
+  const { room_sid: sid, began_at: from, ended_at: to } = await ask('GET', roomPath(room, '/viewership/summary'));
   const minutes = ((to ? Date.parse(to) : Date.now()) - Date.parse(from)) / 60_000 + 2;
   const query = new URLSearchParams({ from, step: 60 * Math.ceil(minutes / mostSteps), group_by: 'protocol' });
   if (to) query.set('to', to);
-  return `/viewership/timeseries.csv?${query}`;
+  // The sid, because the name is that of earlier broadcasts too.
+  return roomPath(sid ?? room, `/viewership/timeseries.csv?${query}`);
 }
 
 /** All rooms together, minute by minute; they have no broadcast of their own to begin with. */
 function lastDay() {
   const from = new Date(Date.now() - 86_400_000).toISOString();
-  return `/viewership/timeseries.csv?${new URLSearchParams({ from, step: 60, group_by: 'protocol' })}`;
+  return `/v1/viewership/timeseries.csv?${new URLSearchParams({ from, step: 60, group_by: 'protocol' })}`;
 }
 
 /** Lets the browser save texts as one file. */
@@ -54,8 +55,7 @@ export function saveFile(texts, type, name) {
 async function save(button, room, pathOf, name) {
   button.disabled = true;
   try {
-    const path = await pathOf(room);
-    const texts = await pages(room === null ? `/v1${path}` : roomPath(room, path));
+    const texts = await pages(await pathOf(room));
     saveFile(texts, 'text/csv', name);
   } catch (error) {
     toast(error.status === 404 ? t('downloads.missing') : error.message, { isError: true });

@@ -1,6 +1,7 @@
 // The hosts on stage: whether each is heard and seen, and why not; its switches, its level, and its gain.
 
 import { h, icon, keyed, labelled, setText, show } from '../shared/element.js';
+import { dateTime } from '../shared/format.js';
 import { t, wordOf } from '../texts/dashboard-texts.js';
 import { ask, roomPath } from './api.js';
 import { chooseFile, fixedOption, offerFiles } from './file-choice.js';
@@ -13,8 +14,8 @@ const tracks = ['mic', 'camera', 'screen'];
 const tones = { connected: 'good', connecting: 'warn', reconnecting: 'warn', disconnected: 'bad' };
 const quietest = -60;
 
-/** A panel for a room; `mayCommand` shows the switches. */
-export function hostsPanel(room, { mayCommand }) {
+/** A panel for a room; `mayCommand` shows the switches, and `onOrder` asks for the hosts in another order. */
+export function hostsPanel(room, { mayCommand, onOrder }) {
   const list = h('ul', { class: 'hosts' });
   const empty = h('p', { class: 'soft', hidden: true }, t('hosts.empty'));
   const absent = h('ul', { class: 'hosts' });
@@ -26,14 +27,13 @@ export function hostsPanel(room, { mayCommand }) {
   let hosts = [];
   let order = [];
   let images = [];
+  const nameOf = (identity) => hosts.find((host) => host.identity === identity)?.display_name || identity;
   const drawAbsent = () => {
     const away = (seats ?? []).filter(({ identity }) => !hosts.some((host) => host.identity === identity));
-    keyed(absent, away, ({ identity }) => identity, () => absentRow(mayCommand), (row, seat) => row.update(seat));
+    keyed(absent, away, ({ identity }) => identity, () => absentRow(room, mayCommand), (row, seat) => row.update(seat));
   };
   const arrangeList = (participants) => {
-    const places = new Map(order.map((identity, place) => [identity, place]));
-    const place = ({ identity }) => places.get(identity) ?? order.length;
-    hosts = participants.toSorted((one, other) => place(one) - place(other));
+    hosts = participants;
     keyed(list, hosts, ({ sid }) => sid, (host) => {
       const row = hostRow(room, host, mayCommand, move);
       row.equip(seats, images);
@@ -51,7 +51,7 @@ export function hostsPanel(room, { mayCommand }) {
     if (to < 0) return;
     [all[from], all[to]] = [all[to], all[from]];
     ({ identities: order } = await ask('PUT', roomPath(room, '/host_order'), { identities: all }));
-    arrangeList(hosts);
+    await onOrder();
   };
   // One after the other.
   const stop = poll(4, async () => {
@@ -79,26 +79,47 @@ export function hostsPanel(room, { mayCommand }) {
     /** Shows what keeps each host from being heard or seen. */
     diagnose(findings) {
       for (const row of list.children) {
-        row.diagnose(findings.find(({ participant_sid: sid }) => sid === row.dataset.key));
+        row.diagnose(findings.find(({ participant_sid: sid }) => sid === row.dataset.key), nameOf);
       }
     },
   };
 }
 
-/** The seat of a host who is not there. */
-function absentRow(mayCommand) {
+/** The seat of a host who is not there, or was removed and is refused. */
+function absentRow(room, mayCommand) {
   const picture = hostPicture();
   const name = h('span', { class: 'name' });
+  const state = h('span', { class: 'badge' });
+  const removal = h('p', { class: 'soft hint', hidden: true });
   let seat = null;
   const copy = h('button', { class: 'button small', type: 'button', on: { click: () => copyForEncoder(seat) } },
     t('common.copyForEncoder'));
+  const readmit = h('button', { class: 'button small', type: 'button', hidden: true, on: { click: () => {
+    perform(readmit, async () => {
+      const path = `/v1/shows/${encodeURIComponent(room)}/seats/${encodeURIComponent(seat.identity)}/removal`;
+      await ask('DELETE', path);
+      const { removal: lifted, ...rest } = seat;
+      row.update(rest);
+      // The button is gone.
+      if (lifted) copy.focus();
+    }, t('hosts.readmitted', { name: seat.display_name }));
+  } } }, t('hosts.readmit'));
   const row = h('li', { class: 'seat' }, picture.element,
-    h('div', { class: 'host-head' }, name, h('span', { class: 'spacer' }), h('span', { class: 'badge' }, t('hosts.absent'))),
-    h('div', { class: 'host-body' }, mayCommand ? copy : null));
+    h('div', { class: 'host-head' }, name, h('span', { class: 'spacer' }), state),
+    h('div', { class: 'host-body' }, removal,
+      mayCommand ? h('div', { class: 'host-actions' }, readmit, copy) : null));
   row.update = (next) => {
     seat = next;
     setText(name, seat.display_name);
     picture.update(seat.display_name);
+    const { removal: removed } = seat;
+    setText(state, t(removed ? 'hosts.removed' : 'hosts.absent'));
+    state.classList.toggle('bad', Boolean(removed));
+    show(removal, Boolean(removed));
+    show(readmit, Boolean(removed));
+    if (!removed) return;
+    const known = { by: removed.by, time: removed.at ? dateTime(Date.parse(removed.at)) : null };
+    setText(removal, [known.by && known.time ? t('hosts.removedByAt', known) : '', t('hosts.refused')].join(' ').trim());
   };
   return row;
 }
@@ -139,7 +160,7 @@ function hostRow(room, { sid, identity: own }, mayCommand, move) {
   });
   const removal = h('button', { class: 'button small', type: 'button', on: {
     click: () => {
-      const question = t('hosts.removeQuestion', { name: host.display_name || host.identity });
+      const question = t(seat ? 'hosts.removeSeatedQuestion' : 'hosts.removeQuestion', { name: host.display_name || host.identity });
       if (confirm(question)) perform(removal, () => ask('DELETE', path()));
     },
   } }, t('common.remove'));
@@ -165,9 +186,15 @@ function hostRow(room, { sid, identity: own }, mayCommand, move) {
   const avatar = h('select', { class: 'pick', on: {
     change: () => perform(avatar, () => ask('PATCH', path(), { avatar: avatar.value || null })),
   } }, fixedOption('', t('hosts.initials')));
+  const jitter = h('input', { class: 'field', type: 'number', min: 60, max: 2000, placeholder: t('hosts.jitterUsual'), on: {
+    change: () => {
+      if (!jitter.reportValidity()) return;
+      perform(jitter, () => ask('PUT', path('/sound'), { jitter_target: jitter.value ? Number(jitter.value) : null }));
+    },
+  } });
   const more = h('details', { class: 'more' }, h('summary', {}, t('hosts.more')),
     h('div', { class: 'host-more' }, ...choices.map(({ element }) => element), h('div', {}, copyReturn),
-      labelled(t('hosts.avatar'), avatar)));
+      labelled(t('hosts.avatar'), avatar), labelled(t('hosts.jitter'), jitter)));
   const gain = h('input', { type: 'range', min: -60, max: 12, step: 1, class: 'gain', on: {
     input: () => setText(gainText, gainWords(Number(gain.value))),
     change: () => perform(gain, () => ask('PUT', path('/sound'), { gain_db: Number(gain.value) })),
@@ -195,9 +222,10 @@ function hostRow(room, { sid, identity: own }, mayCommand, move) {
     show(stepDown, seats !== null && seat === null);
     offerFiles(avatar, images);
   };
-  row.diagnose = (found) => {
+  row.diagnose = (found, nameOf) => {
     // "Backstage" is true of everyone, and stands at the head of the page.
-    const causes = [found?.sound && worded(found.sound, host, 'mic'), found?.video && worded(found.video, host, videoOf(host))]
+    const causes = [found?.sound && worded(found.sound, host, 'mic', nameOf),
+      found?.video && worded(found.video, host, videoOf(host), nameOf)]
       .filter((one) => one && !['none', 'backstage'].includes(one.cause));
     const apart = causes.filter(({ message }, place) => causes.findIndex((one) => one.message === message) === place);
     keyed(finding, apart, ({ message }) => message, ({ message, advice }) => h('li', {},
@@ -233,6 +261,7 @@ function hostRow(room, { sid, identity: own }, mayCommand, move) {
       if (!input.disabled) input.checked = host.sound?.[key] ?? false;
     }
     show(copyReturn, seat !== null && Boolean(host.sound?.return_feed));
+    if (document.activeElement !== jitter && !jitter.disabled) jitter.value = host.sound?.jitter_target ?? '';
     if (document.activeElement !== avatar && !avatar.disabled) chooseFile(avatar, host.avatar);
     const unpublished = host.discarded ?? [];
     show(discarded, unpublished.length > 0);
@@ -280,7 +309,8 @@ const videoOf = ({ is_camera_on: isOn, tracks: own }) =>
   (isOn || !own.some(({ name, published }) => name === 'screen' && published) ? 'camera' : 'screen');
 
 /** A finding with the words of the page, or those of the gateway for a cause that the page does not know. */
-function worded({ cause, message, advice, by }, host, track) {
+function worded({ cause, message, advice, by: actor, other_host: other }, host, track, nameOf) {
+  const by = actor ?? (other ? nameOf(other) : null);
   const until = host.quarantined_until ? Date.parse(host.quarantined_until) : 0;
   const seconds = Math.max(1, Math.ceil((until - Date.now()) / 1000));
   const values = { name: host.display_name || host.identity, device: t(`diagnosis.devices.${track}`), by, seconds };

@@ -44,9 +44,10 @@ export function outputsPanel(room, { mayCommand, isOfShow }) {
         ({ name }) => outputRow(room, name, mayCommand), (row, output) => row.update(output, isRunning, running.length === 1));
       show(stop, mayCommand && isRunning && running.length > 1);
       keyed(warnings, latest, ({ ts, message }) => `${ts} ${message}`,
-        ({ ts, reason, message, output, seconds_left: seconds, isError }) => h('li', { class: isError ? 'bad' : '' },
+        ({ ts, reason, code, message, output, seconds_left: seconds, isError }) => h('li', { class: isError ? 'bad' : '' },
           h('time', { class: 'soft' }, clock(Date.parse(ts), true)), ' ',
-          wordOf('outputs.warnings', reason, message, { output, seconds })), () => undefined);
+          isError ? wordOf('errors', code, message) : wordOf('outputs.warnings', reason, message, { output, seconds })),
+        () => undefined);
     },
   };
 }
@@ -56,6 +57,8 @@ function outputRow(room, name, mayCommand) {
   const target = h('p', { class: 'soft target' });
   const figures = h('p', { class: 'soft' });
   const problem = h('p', { class: 'problem', hidden: true });
+  // The target's own words, and those of the system.
+  const detail = h('p', { class: 'soft target', lang: 'en', hidden: true });
   const path = roomPath(room, `/livestream/outputs/${encodeURIComponent(name)}`);
   const retry = h('button', {
     class: 'button small', type: 'button', hidden: true,
@@ -69,7 +72,7 @@ function outputRow(room, name, mayCommand) {
   } }, t('outputs.stop'));
   const row = h('li', { class: 'output' },
     h('div', { class: 'host-head' }, h('span', { class: 'name' }, name), h('span', { class: 'spacer' }), retry, stop, state),
-    target, figures, problem);
+    target, figures, problem, detail);
   row.update = (output, isRunning, isTheOnly) => {
     isOnly = isTheOnly;
     show(stop, mayCommand && isRunning && output.state !== 'stopped');
@@ -82,8 +85,13 @@ function outputRow(room, name, mayCommand) {
     if (output.dropped_frames > 0) parts.push(t('outputs.dropped', { count: output.dropped_frames }));
     setText(figures, parts.join(' · '));
     const isWell = output.state === 'connected';
-    show(problem, !isWell && Boolean(output.last_error));
-    setText(problem, output.last_error?.message ?? '');
+    const fault = isWell ? null : output.last_error;
+    show(problem, Boolean(fault));
+    show(detail, Boolean(fault));
+    if (fault) {
+      setText(problem, wordOf('outputs.faults', fault.code, fault.message));
+      setText(detail, fault.message);
+    }
     show(retry, mayCommand && isRunning && ['failed', 'interrupted', 'connecting'].includes(output.state));
   };
   return row;

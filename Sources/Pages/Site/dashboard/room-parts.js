@@ -13,6 +13,7 @@ import { poll } from './poll.js';
 import { programMonitor } from './program-monitor.js';
 import { RoomStream } from './room-stream.js';
 import { withParticipants } from './room-state.js';
+import { talkbackPanel } from './talkback-panel.js';
 
 /**
  * Makes the panels of a room by its name.
@@ -25,12 +26,17 @@ import { withParticipants } from './room-state.js';
 export function roomParts(name, { mayCommand, isOfShow = false, onHealth, onState, onMissing, onDiagnosis = () => undefined }) {
   const figures = figuresPanel(name);
   const history = historyPanel(name);
-  const hosts = hostsPanel(name, { mayCommand });
+  const listHosts = async () => {
+    const { participants } = await ask('GET', roomPath(name, '/participants?mode=SEND_AND_RECV&page_size=50'));
+    if (stream.state.room) stream.update((state) => withParticipants(state, participants));
+  };
+  const hosts = hostsPanel(name, { mayCommand, onOrder: listHosts });
   const picture = programMonitor(name, { mayCommand });
   const members = membersPanel(name, { mayCommand });
   const outputs = outputsPanel(name, { mayCommand, isOfShow });
   const layout = layoutPanel(name, { mayCommand });
   const overlays = overlaysPanel(name, { mayCommand });
+  const talkback = mayCommand ? talkbackPanel(name) : null;
 
   const showFigures = (viewership) => {
     figures.update(viewership);
@@ -45,6 +51,7 @@ export function roomParts(name, { mayCommand, isOfShow = false, onHealth, onStat
       }
       picture.update(state);
       hosts.update(state.participants, room?.host_order);
+      talkback?.update(state.participants);
       outputs.update(state);
       layout.update(state.layout);
       overlays.update(state.layout);
@@ -55,10 +62,7 @@ export function roomParts(name, { mayCommand, isOfShow = false, onHealth, onStat
   });
   const stops = [
     // No event reports levels and sync, so they are polled.
-    poll(1, async () => {
-      const { participants } = await ask('GET', roomPath(name, '/participants?mode=SEND_AND_RECV&page_size=50'));
-      if (stream.state.room) stream.update((state) => withParticipants(state, participants));
-    }),
+    poll(1, listHosts),
     poll(2, async () => {
       try {
         showFigures(await ask('GET', roomPath(name, '/viewership')));
@@ -79,12 +83,12 @@ export function roomParts(name, { mayCommand, isOfShow = false, onHealth, onStat
     }),
   ];
   return {
-    picture, figures, history, hosts, members, outputs, layout, overlays, downloads: downloads(name),
+    picture, figures, history, hosts, talkback, members, outputs, layout, overlays, downloads: downloads(name),
     restyle: history.restyle,
     close() {
       stream.close();
       for (const stop of stops) stop();
-      for (const part of [picture, figures, history, hosts, members, layout]) part.close();
+      for (const part of [picture, figures, history, hosts, talkback, members, layout]) part?.close();
     },
   };
 }

@@ -37,7 +37,7 @@ export function afterEvent(state, event) {
   if (event.viewership) next.viewership = event.viewership;
   if (event.warning) next.warnings = [{ ...event.warning, ts: event.ts }, ...state.warnings].slice(0, warningsKept);
   if (event.type === 'livestream.error' && event.error) {
-    next.warnings = [{ message: event.error.message, ts: event.ts, isError: true }, ...state.warnings]
+    next.warnings = [{ message: event.error.message, code: event.error.code, ts: event.ts, isError: true }, ...state.warnings]
       .slice(0, warningsKept);
   }
   if (event.type === 'dominant_speaker.changed') {

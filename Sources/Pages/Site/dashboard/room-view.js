@@ -2,7 +2,8 @@
 
 import { h, icon, setText, show } from '../shared/element.js';
 import { duration } from '../shared/format.js';
-import { t, wordOf } from '../texts/dashboard-texts.js';
+import { t } from '../texts/dashboard-texts.js';
+import { loadOf } from './gateway-texts.js';
 import { roomParts } from './room-parts.js';
 
 /** A view of a room by its name. */
@@ -38,7 +39,7 @@ export function roomView(name, { mayCommand, onHealth }) {
     },
     onDiagnosis: ({ program }) => {
       show(advice, program.advice !== '');
-      setText(advice, `${wordOf('load', program.level, program.message)}. ${program.advice}.`);
+      setText(advice, loadOf(program));
     },
   });
   const element = h('div', { class: 'room-page' },
@@ -51,7 +52,8 @@ export function roomView(name, { mayCommand, onHealth }) {
       h('div', { class: 'column wide' },
         h('section', { class: 'card bare', 'aria-label': t('show.program') }, parts.picture.element), parts.history.element,
         parts.layout.element, parts.overlays.element),
-      h('div', { class: 'column' }, parts.figures.element, parts.hosts.element, parts.members.element, parts.outputs.element, parts.downloads)));
+      h('div', { class: 'column' }, parts.figures.element, parts.talkback?.element, parts.hosts.element,
+        parts.members.element, parts.outputs.element, parts.downloads)));
   const clock = setInterval(() => {
     setText(since, beganAt === null ? '' : t('common.since', { time: duration((Date.now() - beganAt) / 1000) }));
   }, 1000);

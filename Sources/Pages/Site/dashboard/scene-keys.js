@@ -21,6 +21,9 @@ export function turnKeys(isOn) {
   }
 }
 
+/** Whether a key is pressed while nothing on the page has the focus. */
+export const isForPage = ({ target }) => !target.closest?.(takesKeys);
+
 /**
  * Listens to the keys.
  *
@@ -30,7 +33,7 @@ export function turnKeys(isOn) {
 export function sceneKeys(act) {
   const press = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented) return;
-    if (event.target.closest?.(takesKeys)) return;
+    if (!isForPage(event)) return;
     const isDone = /^[1-9]$/.test(event.key) ? act('take', Number(event.key) - 1)
       : event.key === ' ' ? act('next') : ['Backspace', 'ArrowLeft'].includes(event.key) ? act('back') : false;
     // The space bar would scroll the page otherwise.

@@ -5,6 +5,7 @@ import { weekday } from '../shared/format.js';
 import { t } from '../texts/dashboard-texts.js';
 import { ask } from './api.js';
 import { identityOf } from './new-show-view.js';
+import { codeButton } from './qr-code.js';
 import { copyForEncoder, ingestOf } from './seat-settings.js';
 import { perform } from './toast.js';
 
@@ -170,6 +171,10 @@ export function seatsPanel({ base, mayCommand }) {
     const copy = h('button', { class: 'button small', type: 'button', on: {
       click: () => copyForEncoder(seat),
     } }, t('common.copyForEncoder'));
+    const code = codeButton({
+      kind: 'small', hint: t('code.hostHint'), title: () => t('code.host', { name: seat.display_name }),
+      link: () => `${ingestOf(seat).url}/${ingestOf(seat).stream_key}`,
+    });
     const renew = h('button', { class: 'button small', type: 'button', on: { click: () => {
       const question = t('seats.newKeyQuestion', { name: seat.display_name });
       if (confirm(question)) perform(renew, async () => row.update(await ask('POST', `${path}/key`)), t('seats.newKeyMade'));
@@ -180,7 +185,7 @@ export function seatsPanel({ base, mayCommand }) {
     const keyLine = h('p', { hidden: true }, h('span', { class: 'soft' }, t('seats.key')), ' ', key);
     const row = h('li', { class: 'output' }, h('div', { class: 'host-head' }, title),
       h('p', {}, h('span', { class: 'soft' }, t('seats.server')), ' ', server), keyLine,
-      h('div', { class: 'buttons' }, copy, reveal, renew, removal));
+      h('div', { class: 'buttons' }, copy, code, reveal, renew, removal));
     row.update = (next) => {
       seat = next;
       setText(title, seat.display_name);

@@ -2,18 +2,22 @@
 
 import { h, icon, setText, show as setShown } from '../shared/element.js';
 import { duration, timeIn } from '../shared/format.js';
-import { t, wordOf } from '../texts/dashboard-texts.js';
+import { t } from '../texts/dashboard-texts.js';
 import { APIError, ask } from './api.js';
 import { audiencePanel } from './audience-panel.js';
 import { episodesPanel } from './episodes-panel.js';
 import { filesPanel } from './files-panel.js';
+import { loadOf } from './gateway-texts.js';
 import { lookPanel, usesOf } from './look-panel.js';
 import { poll } from './poll.js';
+import { mixPanel, programPanel } from './program-settings.js';
+import { codeButton } from './qr-code.js';
 import { recordingsPanel } from './recordings-panel.js';
 import { roomParts } from './room-parts.js';
 import { scenesPanel } from './scenes-panel.js';
 import { seatsPanel, settingsPanel } from './settings-panel.js';
 import { stateOf } from './shows-panel.js';
+import { ticketsPanel } from './tickets-panel.js';
 import { perform } from './toast.js';
 
 const tabs = ['studio', 'outputs', 'audience', 'recordings', 'settings'];
@@ -23,6 +27,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
   const base = `/v1/shows/${encodeURIComponent(name)}`;
   const options = { base, mayCommand };
   const title = h('h1', {}, name);
+  const watchPage = new URL(`/watch/${encodeURIComponent(name)}`, location).href;
   const state = h('span', { class: 'badge' });
   const clock = h('span', { class: 'soft' });
   const viewers = h('span', { class: 'soft' });
@@ -71,6 +76,9 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
   const closed = h('section', { class: 'card closed' });
   const seats = seatsPanel(options);
   const settings = settingsPanel(options);
+  const program = programPanel(options);
+  const mix = mixPanel({ ...options, name });
+  const tickets = mayCommand ? ticketsPanel({ base, name }) : null;
   const episodes = episodesPanel({ ...options, name });
   const recordings = recordingsPanel(options);
   const scenes = scenesPanel({ ...options, room: name });
@@ -91,13 +99,16 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
   panels.get('audience').append(audience.element);
   panels.get('recordings').append(recordings.element);
   panels.get('settings').append(h('div', { class: 'columns' },
-    h('div', { class: 'column' }, settings.element, episodes.planning), h('div', { class: 'column' }, seats.element)));
+    h('div', { class: 'column' }, settings.element, episodes.planning, seats.element, tickets?.element ?? null),
+    h('div', { class: 'column' }, program.element, mix.element)));
   const select = (id, ...rest) => {
     const wanted = panels.has(id) ? id : 'studio';
     for (const [one, panel] of panels) setShown(panel, one === wanted);
     for (const [place, link] of links.entries()) {
       link.setAttribute('aria-selected', String(tabs[place] === wanted));
       link.tabIndex = tabs[place] === wanted ? 0 : -1;
+      // On a phone not all tabs fit.
+      if (tabs[place] === wanted) requestAnimationFrame(() => { list.scrollLeft = link.offsetLeft - list.offsetLeft - 24; });
     }
     if (wanted === 'audience') audience.select(...rest);
   };
@@ -106,8 +117,12 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
     h('div', { class: 'show-bar' },
       h('a', { class: 'button plain', href: '#/', 'aria-label': t('page.allShows') }, icon('back')),
       title, state, clock, viewers, h('span', { class: 'spacer' }),
-      h('a', { class: 'button', href: `/watch/${encodeURIComponent(name)}`, target: '_blank', rel: 'noopener' },
-        icon('open'), t('page.watchPage')),
+      h('a', { class: 'button', href: watchPage, target: '_blank', rel: 'noopener' },
+        icon('open'), h('span', { class: 'wide' }, t('page.watchPage'))),
+      codeButton({
+        content: [icon('code'), h('span', { class: 'wide' }, t('code.show'))], link: () => show.url ?? watchPage,
+        title: () => t('code.watchPage', { show: show.title || name }),
+      }),
       ...(mayCommand ? [open, record, goLive, pause, comeBack, end] : [])),
     missing, health, list, ...panels.values());
 
@@ -151,14 +166,15 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
       },
       onDiagnosis: ({ program }) => {
         setShown(health, program.advice !== '');
-        setText(health, `${wordOf('load', program.level, program.message)}. ${program.advice}.`);
+        setText(health, loadOf(program));
       },
     });
     parts.hosts.equip({ seats: show.seats, files: stored });
     // In the order of reading, which is that of a narrow screen too.
     studio.append(h('div', { class: 'studio' },
       h('section', { class: 'card bare', 'aria-label': t('show.program') }, parts.picture.element),
-      h('div', { class: 'studio-side' }, scenes.next, parts.hosts.element, parts.members.element),
+      h('div', { class: 'studio-side' }, scenes.next, parts.talkback?.element, parts.hosts.element,
+        parts.members.element),
       scenes.element, parts.layout.element, parts.overlays.element));
     outputs.append(parts.outputs.element);
     audience.live.append(parts.figures.element, parts.history.element, parts.downloads);
@@ -192,7 +208,8 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
       ? t('show.planned', { time: timeIn(show.time_zone, Date.parse(next.planned_at)), duration: duration(show.opens_before) })
       : t('show.notPlanned'));
     follow(current?.room_sid ?? null);
-    for (const part of [seats, settings, episodes, audience, recordings, scenes, look]) part.update(show);
+    tickets?.update(show);
+    for (const part of [seats, settings, program, mix, episodes, audience, recordings, scenes, look]) part.update(show);
     files.update(usesOf(show, onAir));
     parts?.hosts.equip({ seats: show.seats });
     if (current) {
@@ -225,7 +242,7 @@ export function showView(name, { mayCommand, onHealth, tab = 'studio', chosen = 
       stop();
       clearInterval(tick);
       parts?.close();
-      for (const part of [audience, recordings, scenes, files]) part.close();
+      for (const part of [audience, recordings, scenes, files, tickets]) part?.close();
     },
   };
 }

@@ -5,6 +5,7 @@ import { ago, clock } from '../shared/format.js';
 import { t, wordOf } from '../texts/dashboard-texts.js';
 import { ask } from './api.js';
 import { saveFile } from './downloads.js';
+import { adviceOf, findingOf, setWords } from './gateway-texts.js';
 import { poll } from './poll.js';
 import { perform } from './toast.js';
 
@@ -69,15 +70,14 @@ function findingsList() {
 
 function findingRow() {
   const badge = h('span', { class: 'badge' });
-  // The gateway's own words.
-  const message = h('span', { lang: 'en' });
-  const advice = h('p', { class: 'soft', lang: 'en' });
+  const message = h('span', {});
+  const advice = h('p', { class: 'soft' });
   const row = h('li', {}, badge, h('div', {}, message, advice));
   row.update = (finding) => {
     badge.className = `badge ${tones[finding.level] ?? tones.ok}`;
     setText(badge, wordOf('system.levels', finding.level));
-    setText(message, finding.message);
-    setText(advice, finding.advice);
+    setWords(message, findingOf(finding), finding.message);
+    setWords(advice, adviceOf(finding), finding.advice);
     show(advice, finding.advice !== '');
   };
   return row;

@@ -8,7 +8,8 @@ const seconds = 6;
 /** Shows a line for a while. */
 export function toast(text, { isError = false } = {}) {
   const line = h('p', { class: isError ? 'toast bad' : 'toast' }, text);
-  document.getElementById('toasts').append(line);
+  // What is outside an open dialog is behind it, and not read aloud.
+  (document.querySelector('dialog[open] .toasts') ?? document.getElementById('toasts')).append(line);
   setTimeout(() => line.remove(), seconds * 1000);
 }
 
@@ -36,7 +37,7 @@ function copyInClear(text) {
   const field = h('textarea', { class: 'copied', 'aria-hidden': 'true' });
   field.value = text;
   const { activeElement } = document;
-  document.body.append(field);
+  (document.querySelector('dialog[open]') ?? document.body).append(field);
   field.select();
   const isCopied = document.execCommand('copy');
   field.remove();

@@ -75,23 +75,25 @@ const paths = {
   retry: 'M12 5V2L7.5 6.5 12 11V7a5 5 0 1 1-5 5H5a7 7 0 1 0 7-7z',
   back: 'M14.5 5 16 6.5 10.5 12l5.5 5.5-1.5 1.5-7-7z',
   open: 'M5 5h6v2H7v10h10v-4h2v6H5zm8 0h6v6h-2V8.4l-6.3 6.3-1.4-1.4L15.6 7H13z',
+  code: 'M4 4h7v7H4zm2 2v3h3V6zm7-2h7v7h-7zm2 2v3h3V6zM4 13h7v7H4zm2 2v3h3v-3zm7-2h3v3h-3zm4 0h3v3h-3zm-4 4h3v3h-3zm4 0h3v3h-3z',
   download: 'M11 4h2v8.2l3.1-3.1 1.4 1.4L12 16l-5.5-5.5 1.4-1.4 3.1 3.1zM5 18h14v2H5z',
   sun: 'M12 7a5 5 0 1 0 0 10 5 5 0 0 0 0-10zM11 2h2v3h-2zm0 17h2v3h-2zM2 11h3v2H2zm17 0h3v2h-3zM4.2 5.6l1.4-1.4 2.1 2.1-1.4 1.4zm12.1 12.1 1.4-1.4 2.1 2.1-1.4 1.4zM5.6 19.8l-1.4-1.4 2.1-2.1 1.4 1.4zM17.7 7.7l-1.4-1.4 2.1-2.1 1.4 1.4z',
 };
 
 const namespace = 'http://www.w3.org/2000/svg';
 
+/** An element of a drawing. */
+export function vector(tag, attributes, ...children) {
+  const element = document.createElementNS(namespace, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
 /** A symbol, which says nothing to a screen reader. */
 export function icon(name) {
-  const image = document.createElementNS(namespace, 'svg');
-  image.setAttribute('viewBox', '0 0 24 24');
-  image.setAttribute('class', 'icon');
-  image.setAttribute('aria-hidden', 'true');
-  image.dataset.name = name;
-  const path = document.createElementNS(namespace, 'path');
-  path.setAttribute('d', paths[name]);
-  image.append(path);
-  return image;
+  return vector('svg', { viewBox: '0 0 24 24', class: 'icon', 'aria-hidden': 'true', 'data-name': name },
+    vector('path', { d: paths[name] }));
 }
 
 /** Changes the symbol of a button. */

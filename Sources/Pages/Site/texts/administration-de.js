@@ -115,4 +115,98 @@ export const de = {
     severities: { notice: 'Hinweis', warning: 'Warnung', error: 'Fehler', critical: 'kritisch' },
     noMessage: 'Keine Meldung passt.',
   },
+  // What the gateway found about itself and its machine, by the code of the message.
+  findings: {
+    processor: { one: 'CPU {percent} % von {count} Kern', other: 'CPU {percent} % von {count} Kernen' },
+    processor_of_gateway: {
+      one: 'CPU {percent} % von {count} Kern, davon {gateway_percent} % für den Server selbst',
+      other: 'CPU {percent} % von {count} Kernen, davon {gateway_percent} % für den Server selbst',
+    },
+    processor_unknown: {
+      one: 'CPU: {count} Kern; die Auslastung lässt sich nicht lesen', other: 'CPU: {count} Kerne; die Auslastung lässt sich nicht lesen',
+    },
+    memory: 'Speicher: {used_bytes} von {total_bytes} belegt',
+    memory_unknown: 'Speicher: Wie viel belegt ist, lässt sich nicht lesen',
+    disk_of_data: 'Das Laufwerk des Datenordners hat {free_bytes} von {total_bytes} frei',
+    disk_of_recordings: 'Das Laufwerk der Aufnahmen hat {free_bytes} von {total_bytes} frei',
+    disk_late: 'Ein Laufwerk des Servers antwortet nicht',
+    descriptors: '{open} von {limit} Dateien und Verbindungen offen',
+    viewers: { one: '{count} Zuschauer', other: '{count} Zuschauer' },
+    network_idle: 'Zurzeit keine Zuschauer',
+    network_idle_with_outputs: 'Zurzeit keine Zuschauer, {output_mbps} an Ausspielungen',
+    network: { one: '{rate_mbps} an {count} Zuschauer', other: '{rate_mbps} an {count} Zuschauer' },
+    network_with_outputs: {
+      one: '{output_mbps} an Ausspielungen, {rate_mbps} an {count} Zuschauer',
+      other: '{output_mbps} an Ausspielungen, {rate_mbps} an {count} Zuschauer',
+    },
+    network_of_link: {
+      one: '{rate_mbps} an {count} Zuschauer, je {each_mbps}: Die Leitung von {link_mbps} reicht für etwa {more} weitere',
+      other: '{rate_mbps} an {count} Zuschauer, je {each_mbps}: Die Leitung von {link_mbps} reicht für etwa {more} weitere',
+    },
+    network_of_link_with_outputs: {
+      one: '{output_mbps} an Ausspielungen, {rate_mbps} an {count} Zuschauer, je {each_mbps}: Die Leitung von {link_mbps} reicht '
+        + 'für etwa {more} weitere',
+      other: '{output_mbps} an Ausspielungen, {rate_mbps} an {count} Zuschauer, je {each_mbps}: Die Leitung von {link_mbps} reicht '
+        + 'für etwa {more} weitere',
+    },
+    network_estimate: {
+      one: '{rate_mbps} an {count} Zuschauer: Mit je {each_mbps} reichen {link_mbps} für etwa {all} Zuschauer',
+      other: '{rate_mbps} an {count} Zuschauer: Mit je {each_mbps} reichen {link_mbps} für etwa {all} Zuschauer',
+    },
+    network_estimate_with_outputs: {
+      one: '{output_mbps} an Ausspielungen, {rate_mbps} an {count} Zuschauer: Mit je {each_mbps} reichen {link_mbps} für etwa '
+        + '{all} Zuschauer',
+      other: '{output_mbps} an Ausspielungen, {rate_mbps} an {count} Zuschauer: Mit je {each_mbps} reichen {link_mbps} für etwa '
+        + '{all} Zuschauer',
+    },
+    mixer: 'Mischer von {room}: volle Qualität',
+    mixer_with_figures: 'Mischer von {room}: {cores} Kerne, {memory_bytes}, volle Qualität',
+    mixer_short: 'Mischer von {room}. {load}',
+    mixer_short_with_figures: 'Mischer von {room}: {cores} Kerne, {memory_bytes}. {load}',
+    certificate: {
+      one: 'Das Zertifikat für {names} gilt noch {count} Tag', other: 'Das Zertifikat für {names} gilt noch {count} Tage',
+    },
+    certificate_expired: 'Das Zertifikat für {names} ist abgelaufen',
+    webhooks: { one: '{count} Webhook ist gestört', other: '{count} Webhooks sind gestört' },
+    without_tls: 'Der Server ist von anderen Rechnern ohne TLS zu erreichen: Im Netz lassen sich Tokens, Streamschlüssel und '
+      + 'Programme mitlesen. Setzen Sie https.port und rtmps.port, oder nennen Sie den TLS-Proxy davor in viewership.proxies.',
+    draining: 'Der Server wird beendet',
+    memory_short: 'Der Speicher ist knapp: {percent} % sind belegt',
+    event_loops: 'Ein Teil des Servers, der Verbindungen bedient, antwortet nicht',
+    disk_full: 'Das Laufwerk des Datenordners ist fast voll',
+    data_folder: 'Der Datenordner wurde gelöscht oder ersetzt',
+    mixers_fail: 'Der Mischer bricht immer wieder ab in: {rooms}',
+    connections: 'Mehr Verbindungen sind nicht erlaubt',
+    store: 'Die Datenbank {store} lässt sich nicht lesen oder schreiben',
+  },
+  // What to do about it, by the code of the advice.
+  advice: {
+    reduce_load: 'Entfernen Sie Bildgrößen oder Mitwirkende, beenden Sie anderes auf dem Rechner, oder nehmen Sie mehr Kerne',
+    free_memory: 'Ab 80 % werden neue Zuschauer abgewiesen: Beenden Sie, was sonst Speicher belegt, oder nehmen Sie einen Rechner '
+      + 'mit mehr',
+    delete_recordings: 'Löschen Sie Aufnahmen oder andere Dateien, sonst enden Aufnahmen bald',
+    check_disk: 'Prüfen Sie das Laufwerk, auch wenn es im Netz liegt',
+    raise_descriptors: 'Erhöhen Sie LimitNOFILE des Dienstes',
+    offload_viewers: 'Bieten Sie kleinere Bildgrößen an, oder lassen Sie ein Content-Netzwerk die Zuschauer bedienen',
+    renew_certificate: 'Erneuern Sie es',
+    renew_certificate_files: 'Erneuern Sie es; der Server lädt die neuen Dateien von selbst',
+    see_webhooks: 'Den Grund nennt die Seite Zugang dieses Dashboards',
+    wait_for_start: 'Warten Sie, bis der Server wieder gestartet ist',
+    free_memory_now: 'Beenden Sie, was sonst Speicher belegt, oder nehmen Sie einen Rechner mit mehr; wer zusieht, bleibt verbunden',
+    check_load: 'Prüfen Sie die Last des Rechners; starten Sie den Server neu, wenn es so bleibt',
+    delete_files: 'Löschen Sie Aufnahmen oder andere Dateien',
+    restore_folder: 'Legen Sie den Datenordner zurück, und starten Sie den Server neu',
+    remove_last_host: 'Den Grund nennt das Protokoll; prüfen Sie, was die Mitwirkenden senden, und entfernen Sie, wer zuletzt kam',
+    raise_connections: 'Erhöhen Sie LimitNOFILE des Dienstes oder fanout.viewers; neue Zuschauer werden abgewiesen',
+    check_store: 'Prüfen Sie das Laufwerk, seinen freien Platz, und wem die Dateien des Datenordners gehören; die Programme laufen '
+      + 'weiter',
+    end_others: 'Dieses Programm braucht {percent} % des Rechners: Beenden Sie andere Sendungen, und was sonst dort läuft',
+    fewer_renditions: 'Das Programm mit {count} weiteren Bildgrößen kostet {percent} % dieses Rechners: Lassen Sie einige davon weg',
+    make_720p: 'Das Programm in {height}p kostet {percent} % dieses Rechners: Nehmen Sie 720p',
+    make_30_frames: 'Das Programm kostet {percent} % dieses Rechners: Nehmen Sie 30 Bilder pro Sekunde',
+    make_480p: 'Das Programm in {height}p kostet {percent} % dieses Rechners: Nehmen Sie 480p oder einen größeren Rechner',
+    larger_machine: 'Das Programm kostet {percent} % dieses Rechners: Beenden Sie andere Sendungen, oder nehmen Sie einen größeren '
+      + 'Rechner',
+  },
+  rates: { megabits: '{number} Mbit/s', gigabits: '{number} Gbit/s' },
 };

@@ -113,4 +113,95 @@ export const en = {
     severities: { notice: 'notice', warning: 'warning', error: 'error', critical: 'critical' },
     noMessage: 'No message fits.',
   },
+  // What the gateway found about itself and its machine, by the code of the message.
+  findings: {
+    processor: { one: 'CPU {percent} % of {count} core', other: 'CPU {percent} % of {count} cores' },
+    processor_of_gateway: {
+      one: 'CPU {percent} % of {count} core, {gateway_percent} % by the gateway itself',
+      other: 'CPU {percent} % of {count} cores, {gateway_percent} % by the gateway itself',
+    },
+    processor_unknown: {
+      one: 'CPU: {count} core; how busy it is cannot be read', other: 'CPU: {count} cores; how busy they are cannot be read',
+    },
+    memory: 'Memory: {used_bytes} of {total_bytes} in use',
+    memory_unknown: 'Memory: how much is in use cannot be read',
+    disk_of_data: 'The disk of the data folder has {free_bytes} free of {total_bytes}',
+    disk_of_recordings: 'The disk of the recordings has {free_bytes} free of {total_bytes}',
+    disk_late: 'A disk of the gateway does not answer',
+    descriptors: '{open} of {limit} open files and connections',
+    viewers: { one: '{count} viewer', other: '{count} viewers' },
+    network_idle: 'No viewers at present',
+    network_idle_with_outputs: 'No viewers at present, {output_mbps} to outputs',
+    network: { one: '{rate_mbps} to {count} viewer', other: '{rate_mbps} to {count} viewers' },
+    network_with_outputs: {
+      one: '{output_mbps} to outputs, {rate_mbps} to {count} viewer',
+      other: '{output_mbps} to outputs, {rate_mbps} to {count} viewers',
+    },
+    network_of_link: {
+      one: '{rate_mbps} to {count} viewer, {each_mbps} each: the link of {link_mbps} carries about {more} more',
+      other: '{rate_mbps} to {count} viewers, {each_mbps} each: the link of {link_mbps} carries about {more} more',
+    },
+    network_of_link_with_outputs: {
+      one: '{output_mbps} to outputs, {rate_mbps} to {count} viewer, {each_mbps} each: the link of {link_mbps} carries about '
+        + '{more} more',
+      other: '{output_mbps} to outputs, {rate_mbps} to {count} viewers, {each_mbps} each: the link of {link_mbps} carries '
+        + 'about {more} more',
+    },
+    network_estimate: {
+      one: '{rate_mbps} to {count} viewer: at {each_mbps} each, {link_mbps} carries about {all} viewers',
+      other: '{rate_mbps} to {count} viewers: at {each_mbps} each, {link_mbps} carries about {all} viewers',
+    },
+    network_estimate_with_outputs: {
+      one: '{output_mbps} to outputs, {rate_mbps} to {count} viewer: at {each_mbps} each, {link_mbps} carries about {all} '
+        + 'viewers',
+      other: '{output_mbps} to outputs, {rate_mbps} to {count} viewers: at {each_mbps} each, {link_mbps} carries about {all} '
+        + 'viewers',
+    },
+    mixer: 'Mixer of {room}: full quality',
+    mixer_with_figures: 'Mixer of {room}: {cores} cores, {memory_bytes}, full quality',
+    mixer_short: 'Mixer of {room}. {load}',
+    mixer_short_with_figures: 'Mixer of {room}: {cores} cores, {memory_bytes}. {load}',
+    certificate: {
+      one: 'The certificate for {names} is good for {count} day', other: 'The certificate for {names} is good for {count} days',
+    },
+    certificate_expired: 'The certificate for {names} has expired',
+    webhooks: { one: '{count} webhook fails', other: '{count} webhooks fail' },
+    without_tls: 'The gateway listens beyond this machine without TLS, so the network can read tokens, stream keys and programs. '
+      + 'Set https.port and rtmps.port, or name the TLS proxy in front in viewership.proxies.',
+    draining: 'The gateway is being stopped',
+    memory_short: 'Memory is short: {percent} % is in use',
+    event_loops: 'A part of the gateway that serves connections does not answer',
+    disk_full: 'The disk of the data folder is almost full',
+    data_folder: 'The data folder was deleted or replaced',
+    mixers_fail: 'The mixer fails again and again in: {rooms}',
+    connections: 'The limit of connections is reached',
+    store: 'The database {store} cannot be read or written',
+  },
+  // What to do about it, by the code of the advice.
+  advice: {
+    reduce_load: 'Remove renditions or hosts, end what else runs on the machine, or use more cores',
+    free_memory: 'From 80 % on new viewers are refused: end what else uses memory, or use a machine with more',
+    delete_recordings: 'Delete recordings or other files, or recordings end soon',
+    check_disk: 'Look at the disk, or at the network drive that the folder is on',
+    raise_descriptors: 'Raise LimitNOFILE of the service',
+    offload_viewers: 'Offer lower renditions, or let a content network serve the viewers',
+    renew_certificate: 'Renew it',
+    renew_certificate_files: 'Renew it; the gateway loads the new files by itself',
+    see_webhooks: 'The page Access of this dashboard says why',
+    wait_for_start: 'Wait until the gateway has started again',
+    free_memory_now: 'End what else uses memory, or use a machine with more; connected viewers stay',
+    check_load: 'Look at the load of the machine; restart the gateway if it stays so',
+    delete_files: 'Delete recordings or other files',
+    restore_folder: 'Put the data folder back, and restart the gateway',
+    remove_last_host: 'The log says why; look at what its hosts send, and remove the last one that came',
+    raise_connections: 'Raise LimitNOFILE of the service, or fanout.viewers; new viewers are refused',
+    check_store: 'Look at the disk, its free space, and the owner of the data folder’s files; programs go on meanwhile',
+    end_others: 'This program takes {percent} % of the machine: end other shows, and what else runs there',
+    fewer_renditions: 'The program with {count} further sizes costs {percent} % of this machine: leave some of them out',
+    make_720p: 'The program of {height}p costs {percent} % of this machine: make it 720p',
+    make_30_frames: 'The program costs {percent} % of this machine: make it 30 frames per second',
+    make_480p: 'The program of {height}p costs {percent} % of this machine: make it 480p, or use a larger machine',
+    larger_machine: 'The program costs {percent} % of this machine: end other shows, or use a larger machine',
+  },
+  rates: { megabits: '{number} Mb/s', gigabits: '{number} Gb/s' },
 };

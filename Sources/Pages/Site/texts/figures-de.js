@@ -69,7 +69,7 @@ export const de = {
     retentionHint: 'Von denen, die früh genug kamen, um so lange zugesehen zu haben, der Anteil, der noch zusah. '
       + 'Eine kurze Abwesenheit gilt als zugesehen.',
     retentionLabel: 'Anteil der Zuschauer, die noch zusahen, über die Zeit seit ihrem Einschalten',
-    retentionGone: 'Das ist nicht mehr bekannt: Der Server hat die einzelnen Wiedergaben dieser Folge gelöscht.',
+    retentionGone: 'Das ist nicht mehr bekannt: Die Folge dauerte länger, als der Server einzelne Wiedergaben aufhebt, oder eine frühere Version hat sie gelöscht.',
     columns: { after: 'Nach', stillWatching: 'Noch dabei', viewers: 'Zuschauer', of: 'Von' },
     stillWatchingAfter: 'Noch dabei nach {time}',
     groups: 'Wer zugesehen hat',

@@ -68,7 +68,7 @@ export const en = {
     retentionHint: 'Of those who came early enough to have watched that long, the part who still did. '
       + 'A short absence counts as watching.',
     retentionLabel: 'Part of the viewers who still watched, over the time since they came',
-    retentionGone: 'This is not known any more: the gateway has deleted the single playbacks of this episode.',
+    retentionGone: 'This is not known any more: the episode lasted longer than the gateway keeps single playbacks, or an earlier version has deleted them.',
     columns: { after: 'After', stillWatching: 'Still watching', viewers: 'Viewers', of: 'Of' },
     stillWatchingAfter: 'Still watching after {time}',
     groups: 'Who watched',

@@ -1,4 +1,31 @@
-package import Stage
+/// Who plays a feed: a property of its name, which is all that the ways of delivery know of it.
+///
+/// The players of a program and its renditions are viewers: the room decides who may watch, and they are counted. All
+/// others have a token for the feed, and no viewer counter learns of them.
+public enum FeedAudience: Sendable, Hashable {
+    /// The viewers of a program or a rendition.
+    case viewers
+    /// The operators and monitors of a room, for its preview.
+    case monitors
+    /// One host, for its return feed.
+    case host
+    /// The mixer, for what a host sends.
+    case mixer
+
+    /// Returns who plays the feed of a name; one that is played like a preview is never for viewers.
+    public init(of name: String) {
+        if PreviewFeedName.isName(name) {
+            self = .monitors
+        } else if ReturnFeedName(name) != nil {
+            self = .host
+        } else {
+            self = HostFeedName(name) == nil ? .viewers : .mixer
+        }
+    }
+
+    /// Whether its players are viewers, who are counted.
+    public var isCounted: Bool { self == .viewers }
+}
 
 /// The name of a host's feed for the mixer: `ROOM.host.SID`, with the suffix `.screen` for the screen.
 ///
@@ -53,12 +80,4 @@ package struct ReturnFeedName: Equatable {
     }
 
     package var text: String { "\(room).return.\(identity)" }
-}
-
-/// The names of feeds.
-package enum FeedName {
-    /// Whether a feed is a room's program or one of its renditions.
-    package static func isProgram(_ name: String) -> Bool {
-        HostFeedName(name) == nil && ReturnFeedName(name) == nil && PreviewFeedName(name) == nil
-    }
 }

@@ -1,7 +1,6 @@
-import Stage
 import Testing
 
-@testable import MixerProcess
+@testable import Stage
 
 @Suite("Names of host feeds")
 struct HostFeedNameTests {
@@ -52,8 +51,7 @@ struct PreviewFeedNameTests {
         let name = PreviewFeedName(room: "show_1")
         #expect(name.text == "show_1.preview" && PreviewFeedName(name.text) == name)
         #expect(HostFeedName(name.text) == nil && ReturnFeedName(name.text) == nil)
-        #expect(!FeedName.isProgram(name.text) && FeedName.isProgram("show_1"))
-        #expect(FeedName.isProgram(RenditionFeedName(room: "show", rendition: "720p").text))
+        #expect(FeedAudience(of: name.text) == .monitors)
     }
 
     @Test(
@@ -64,5 +62,22 @@ struct PreviewFeedNameTests {
     )
     func others(text: String) {
         #expect(PreviewFeedName(text) == nil)
+    }
+}
+
+@Suite("Audiences of feeds")
+struct FeedAudienceTests {
+    @Test("programs and renditions have viewers, who are counted; the other feeds have players with a token")
+    func audiences() {
+        let names: [(String, FeedAudience)] = [
+            ("show_1", .viewers), (RenditionFeedName(room: "show", rendition: "720p").text, .viewers),
+            (PreviewFeedName(room: "show").text, .monitors), (".preview", .monitors), ("a.b.preview", .monitors),
+            (ReturnFeedName(room: "show", identity: "ann").text, .host),
+            (HostFeedName(room: "show", participantSID: "PA1", source: .screen).text, .mixer),
+        ]
+        for (name, audience) in names {
+            #expect(FeedAudience(of: name) == audience, "\(name)")
+            #expect(FeedAudience(of: name).isCounted == (audience == .viewers), "\(name)")
+        }
     }
 }

@@ -1,17 +1,18 @@
-import TestSupport
-
 /// The texts of a page in one language, as its script has them: a tree of names, with a text or plural forms at each end.
 ///
 /// A script of texts has nothing but `export const en = { ... };` with names, texts in single quotes, and sums of texts.
-struct TextCatalogue {
-    private(set) var texts: [String: [String]] = [:]
+public struct TextCatalogue {
+    /// The texts by their full names, such as `hosts.title`; those with plural forms have several.
+    public private(set) var texts: [String: [String]] = [:]
     private var rest: Substring
 
+    /// Reads a script.
+    ///
     /// - Parameters:
     ///   - script: The script.
     ///   - language: The name of the constant: `en` or `de`.
     /// - Throws: `ToolFailure` for anything else than names and texts.
-    init(of script: String, language: String) throws {
+    public init(of script: String, language: String) throws {
         guard let begin = script.firstRange(of: "const \(language) = {") else {
             throw ToolFailure("no texts in \(language)")
         }
@@ -19,11 +20,11 @@ struct TextCatalogue {
         try readGroup("")
     }
 
-    /// The texts by their full names, such as `hosts.title`; those with plural forms have several.
-    var keys: Set<String> { Set(texts.keys) }
+    /// The full names.
+    public var keys: Set<String> { Set(texts.keys) }
 
     /// Returns the names of the values of a text.
-    func values(of key: String) -> Set<String> {
+    public func values(of key: String) -> Set<String> {
         Set((texts[key] ?? []).flatMap { $0.matches(of: /\{(\w+)\}/).map { String($0.output.1) } })
     }
 
