@@ -235,7 +235,10 @@ let package = Package(
         // What an app needs.
         .target(
             name: "FootlightClient",
-            dependencies: ["Media", "Stage", "Shows", "RTMP", "FootlightModel"],
+            dependencies: [
+                "Media", "Stage", "Shows", "RTMP", "FootlightModel",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ] + nioProducts("NIOCore", "NIOHTTP1"),
             swiftSettings: strict
         ),
         .target(

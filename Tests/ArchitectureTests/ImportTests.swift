@@ -51,8 +51,10 @@ private let table: [String: String] = [
     Media Stage RTMP Codecs Mixer Egress Viewership FootlightTesting TestSupport ArgumentParser Crypto NIOCore NIOPosix \
     FoundationNetworking \(foundation)
     """,
-    "FootlightClient":
-        "Media Stage Shows RTMP FootlightModel Foundation FoundationNetworking Observation Synchronization \(apple)",
+    "FootlightClient": """
+    Media Stage Shows RTMP FootlightModel AsyncHTTPClient NIOCore NIOHTTP1 Foundation FoundationNetworking Observation \
+    Synchronization \(apple)
+    """,
     "FootlightTesting": "Media Stage FootlightModel FootlightClient Observation \(foundation)",
     "TestSupport": "Media FootlightTesting Logging NIOCore FoundationNetworking \(foundation)",
 ]

@@ -1,5 +1,8 @@
+import AsyncHTTPClient
 import Foundation
 import FootlightModel
+import NIOCore
+import NIOHTTP1
 import Stage
 import Synchronization
 
@@ -9,15 +12,17 @@ import FoundationNetworking
 
 /// A connection that carries server-sent events, from the request to its end.
 ///
-/// A URLSession data delegate receives the bytes. The buffer is bounded: a reader that is too slow loses the connection
-/// but no event, because the next connection replays what was missed. A monitor on the client's clock ends a dead
-/// connection. The connection also ends when it is released.
+/// The buffer is bounded: a reader that is too slow loses the connection but no event, because the next connection
+/// replays what was missed. A monitor on the client's clock ends a dead connection. The connection also ends when it is
+/// released.
+///
+/// It uses AsyncHTTPClient because URLSession's transport on Linux busy-waits while a stream is open.
 final class EventConnection: Sendable {
     /// The signals of the stream; `ended` is the last one.
     let signals: AsyncStream<StreamSignal>
 
-    private let relay: DataDelegate
-    private let timeoutTask: Task<Void, Never>
+    private let stream: EventStreamReceiver
+    private let transfer: Task<Void, Never>
 
     /// Opens a connection.
     ///
@@ -30,31 +35,18 @@ final class EventConnection: Sendable {
         )
         self.signals = signals
         var request = request
-        // The monitor decides when a silent connection is dead.
-        request.timeoutInterval = 7 * 86_400
         request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
         request.setValue("no-store", forHTTPHeaderField: "Cache-Control")
-        let relay = DataDelegate(continuation, startCondition, limits, clock)
-        self.relay = relay
-        let session = URLSession(configuration: .plain, delegate: relay, delegateQueue: nil)
-        let task = session.dataTask(with: request)
-        task.resume()
-        // The session is released with its only task.
-        session.finishTasksAndInvalidate()
-        timeoutTask = Task {
-            await relay.monitor()
-            Self.cancel(task, unlessEnded: relay)
-        }
-    }
-
-    /// Cancels a task that does not complete by itself.
-    ///
-    /// The gateway closes a stream after its last event. On Linux, cancelling a URLSession task at the moment it
-    /// completes crashes the process, so it is given time to complete.
-    private static func cancel(_ task: URLSessionDataTask, unlessEnded relay: DataDelegate) {
-        guard !relay.hasCompleted else { return }
-        DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) {
-            if !relay.hasCompleted { task.cancel() }
+        let stream = EventStreamReceiver(continuation, startCondition, limits, clock)
+        self.stream = stream
+        transfer = Task { [request] in
+            await withTaskGroup { group in
+                group.addTask { await stream.receive(request) }
+                group.addTask { await stream.monitor() }
+                // A stream that has ended needs no monitor, and one that is dead is not read.
+                await group.next()
+                group.cancelAll()
+            }
         }
     }
 
@@ -64,24 +56,31 @@ final class EventConnection: Sendable {
 
     /// Closes the connection; only buffered signals are delivered afterwards.
     func close() {
-        relay.close()
-        timeoutTask.cancel()
+        stream.close()
+        transfer.cancel()
     }
 }
 
 extension EventConnection {
-    /// Receives the delegate calls on URLSession's queue.
-    private final class DataDelegate: NSObject, URLSessionDataDelegate {
+    /// Receives one event stream, and passes on what arrives as signals.
+    private final class EventStreamReceiver: Sendable {
         private struct State {
             var monitor: EventStreamMonitor
             var parser = ServerSentEventParser()
             var isBegun = false
             var isOver = false
-            /// Whether URLSession has completed the task.
-            var hasCompleted = false
-            /// The response that is not an event stream, with the beginning of its body.
-            var refusal: ServerResponse?
         }
+
+        /// The HTTP client of all streams of the process; it is never shut down.
+        private static let http: HTTPClient = {
+            // Neither a read timeout nor a deadline: the monitor decides when a silent connection is dead.
+            var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+            // Each stream has a connection, which ends with it.
+            configuration.httpVersion = .http1Only
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 10_000
+            configuration.connectionPool.retryConnectionEstablishment = false
+            return HTTPClient(configuration: configuration)
+        }()
 
         private static let maximumRefusalBytes = 64 * 1024
 
@@ -119,76 +118,73 @@ extension EventConnection {
             }
         }
 
-        var hasCompleted: Bool { state.withLock { $0.hasCompleted } }
-
         /// Closes the connection without a final signal.
         func close() {
             state.withLock { $0.isOver = true }
             continuation.finish()
         }
 
-        func urlSession(
-            _ session: URLSession,
-            task: URLSessionTask,
-            willPerformHTTPRedirection response: HTTPURLResponse,
-            newRequest request: URLRequest,
-            completionHandler: @escaping @Sendable (URLRequest?) -> Void
-        ) {
-            let location = response.value(forHTTPHeaderField: "Location")
-            let next = task.currentRequest.flatMap {
-                Redirect.next(after: $0, status: response.statusCode, location: location)
+        /// Sends the request, follows redirects, and receives the stream until its end.
+        func receive(_ request: URLRequest) async {
+            do {
+                let response = try await response(to: request)
+                guard response.status == .ok else { return end(try await Self.refusal(response)) }
+                let now = clock.now()
+                state.withLock { $0.monitor.opened(at: now) }
+                for try await bytes in response.body {
+                    receive(bytes)
+                    if state.withLock({ $0.isOver }) { return }
+                }
+                end()
+            } catch {
+                // Name resolution, route, connection or certificate failed, or the connection broke.
+                end()
             }
-            if next == nil { state.withLock { $0.refusal = ServerResponse(response, body: Data()) } }
-            completionHandler(next)
         }
 
-        func urlSession(
-            _ session: URLSession,
-            dataTask: URLSessionDataTask,
-            didReceive response: URLResponse,
-            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-        ) {
-            let response = response as? HTTPURLResponse
-            let now = clock.now()
-            state.withLock { state in
-                if response?.statusCode == 200 {
-                    state.monitor.opened(at: now)
-                } else {
-                    state.refusal =
-                        response.map { ServerResponse($0, body: Data()) } ?? ServerResponse(status: 0, body: Data())
+        private func response(to request: URLRequest) async throws -> HTTPClientResponse {
+            var request = request
+            for _ in 0..<Redirect.maximumCount {
+                let response = try await Self.http.execute(HTTPClientRequest(request), deadline: .distantFuture)
+                let location = response.headers.first(name: "Location")
+                let status = Int(response.status.code)
+                guard let next = Redirect.next(after: request, status: status, location: location) else {
+                    return response
                 }
+                request = next
             }
-            completionHandler(.allow)
+            return try await Self.http.execute(HTTPClientRequest(request), deadline: .distantFuture)
         }
 
-        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-            let now = clock.now()
-            let events = state.withLock { state -> [ServerSentEvent]? in
-                if let refusal = state.refusal {
-                    let room = Self.maximumRefusalBytes - refusal.body.count
-                    state.refusal?.body.append(data.prefix(max(room, 0)))
-                    return nil
+        /// Returns the error of a response that is no stream, by the beginning of its body.
+        private static func refusal(_ response: HTTPClientResponse) async throws -> StageError {
+            var body = Data()
+            do {
+                for try await bytes in response.body {
+                    body.append(contentsOf: bytes.readableBytesView.prefix(maximumRefusalBytes - body.count))
+                    if body.count == maximumRefusalBytes { break }
                 }
+            } catch  where !body.isEmpty {
+                // What has arrived says more than the broken connection.
+            }
+            let answer = ServerResponse(
+                status: Int(response.status.code),
+                retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) },
+                location: response.headers.first(name: "Location"),
+                body: body
+            )
+            return .refusal(answer)
+        }
+
+        private func receive(_ bytes: ByteBuffer) {
+            let now = clock.now()
+            let events = state.withLock { state in
                 state.monitor.received(at: now)
-                return state.parser.parse(data)
+                return state.parser.parse(bytes.readableBytesView)
             }
-            // The body of an error response does not prove a stream.
-            guard let events else { return }
             if startCondition == .anything { begin(at: now) }
             for event in events { hand(on: event, at: now) }
             if state.withLock({ $0.parser.isOverLimit }) { end() }
-        }
-
-        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-            let refusal = state.withLock { state in
-                state.hasCompleted = true
-                return state.refusal
-            }
-            if let refusal, error == nil || !refusal.body.isEmpty {
-                end(.refusal(refusal))
-            } else {
-                end()
-            }
         }
 
         private func hand(on event: ServerSentEvent, at now: Duration) {
@@ -223,6 +219,15 @@ extension EventConnection {
             continuation.yield(.ended(error ?? (isBegun ? .callConnectionLost : .callNotConnected)))
             continuation.finish()
         }
+    }
+}
+
+extension HTTPClientRequest {
+    /// Creates a request without a body.
+    fileprivate init(_ request: URLRequest) {
+        self.init(url: request.url?.absoluteString ?? "")
+        method = .init(rawValue: request.httpMethod ?? "GET")
+        for (name, value) in request.allHTTPHeaderFields ?? [:] { headers.add(name: name, value: value) }
     }
 }
 

@@ -17,7 +17,8 @@ final class HTTPConnection: Sendable {
     }
 
     deinit {
-        // Abandoned transfers are cancelled individually; see `EventConnection.cancel` for the reason.
+        // Abandoned transfers are cancelled individually, when they have not completed: on Linux, cancelling a task at
+        // the moment it completes crashes the process.
         session.finishTasksAndInvalidate()
     }
 
