@@ -249,6 +249,18 @@ struct AccessTokensTests {
         #expect(try await copy.verify(new).role == .operator)
     }
 
+    @Test("A mixer's token outlives the signing key, and is valid in the process that issued it only")
+    func mixersKey() async throws {
+        let tokens = await tokens()
+        let copy = tokens
+        let mixer = try await tokens.issueMixer(room: "show", epoch: 3, expiresIn: 100)
+        await tokens.use(signingKey: [UInt8](repeating: 9, count: 32), kid: "k2", retired: [:])
+        let claims = try await copy.verify(mixer)
+        #expect(claims.role == .mixer && claims.room == "show" && claims.epoch == 3)
+        let other = await self.tokens()
+        await #expect(throws: StageError.tokenSignatureInvalid) { try await other.verify(mixer) }
+    }
+
     @Test("Retired keys are loaded from a folder by file name; a damaged key file fails the start")
     func retiredKeys() async throws {
         let folder = try TemporaryFolder()

@@ -19,17 +19,25 @@ public struct AccessTokens: Sendable {
     /// Maximum length of a token id (`jti`) in bytes; a token with a longer id is identified by its digest.
     static let maximumIDLength = 128
 
+    /// The id of the key that signs mixers' tokens.
+    private static let mixerKid = "mixer"
+
     /// An immutable set of keys.
     private struct KeySet {
         let keys: JWTKeyCollection
         let kid: String
         let validKids: Set<String>
 
-        init(signingKey: [UInt8], kid: String, retired: [String: [UInt8]]) async {
+        init(signingKey: [UInt8], kid: String, retired: [String: [UInt8]], mixerKey: [UInt8]) async {
             keys = JWTKeyCollection()
             self.kid = kid
-            validKids = Set(retired.keys).union([kid])
-            for (name, key) in retired {
+            validKids = Set(retired.keys).union([kid, mixerKid])
+            await keys.add(
+                hmac: HMACKey(from: mixerKey),
+                digestAlgorithm: .sha256,
+                kid: JWKIdentifier(string: mixerKid)
+            )
+            for (name, key) in retired where name != mixerKid {
                 await keys.add(hmac: HMACKey(from: key), digestAlgorithm: .sha256, kid: JWKIdentifier(string: name))
             }
             await keys.add(
@@ -52,6 +60,10 @@ public struct AccessTokens: Sendable {
     /// The tokens that are refused although they are valid.
     public let revocations: TokenRevocations
     private let ring: KeyRing
+    /// The key that signs mixers' tokens.
+    ///
+    /// The process makes it, which mixers do not outlive, so that a rotation of the signing key leaves them as they are.
+    private let mixerKey = SymmetricKey(size: .bits256).withUnsafeBytes { [UInt8]($0) }
     private let now: @Sendable () -> Double
 
     /// Creates an issuer and verifier with signing keys.
@@ -82,7 +94,7 @@ public struct AccessTokens: Sendable {
     ) async {
         self.revocations = revocations
         self.now = now
-        ring = KeyRing(await KeySet(signingKey: signingKey, kid: kid, retired: retired))
+        ring = KeyRing(await KeySet(signingKey: signingKey, kid: kid, retired: retired, mixerKey: mixerKey))
     }
 
     /// Replaces the keys after a rotation; may be called on any thread.
@@ -92,7 +104,7 @@ public struct AccessTokens: Sendable {
     ///   - kid: As in `init`.
     ///   - retired: As in `init`. Tokens of any other key no longer verify, and their open connections are closed.
     public func use(signingKey: [UInt8], kid: String, retired: [String: [UInt8]]) async {
-        let keys = await KeySet(signingKey: signingKey, kid: kid, retired: retired)
+        let keys = await KeySet(signingKey: signingKey, kid: kid, retired: retired, mixerKey: mixerKey)
         ring.current.withLock { $0 = keys }
         revocations.accept(keys: keys.validKids)
     }
@@ -137,8 +149,30 @@ public struct AccessTokens: Sendable {
         )
     }
 
+    /// Issues a token for a mixer that this process starts; it remains valid when the signing key is replaced.
+    ///
+    /// - Parameters:
+    ///   - room: The room's unique name or sid.
+    ///   - epoch: The epoch of the program that the mixer publishes.
+    ///   - expiresIn: Seconds from now.
+    public func issueMixer(room: String, epoch: UInt64, expiresIn: Double) async throws -> String {
+        let claims = AccessClaims(
+            identity: "mixer",
+            role: .mixer,
+            room: room,
+            epoch: epoch,
+            expiresAt: now() + expiresIn
+        )
+        return try await issue(claims, kid: Self.mixerKid)
+    }
+
     /// Issues a token with the given claims; a token id (`jti`) is generated if they have none.
     public func issue(_ claims: AccessClaims) async throws -> String {
+        try await issue(claims, kid: nil)
+    }
+
+    /// - Parameter kid: The id of the key that signs it; nil for the signing key.
+    private func issue(_ claims: AccessClaims, kid: String?) async throws -> String {
         let sources = TrackName.allCases.filter { claims.sources.contains($0) }.map(\.rawValue)
         let payload = TokenPayload(
             subject: claims.identity,
@@ -159,7 +193,7 @@ public struct AccessTokens: Sendable {
             )
         )
         let current = ring.current.withLock { $0 }
-        return try await current.keys.sign(payload, kid: JWKIdentifier(string: current.kid))
+        return try await current.keys.sign(payload, kid: JWKIdentifier(string: kid ?? current.kid))
     }
 
     /// Returns `TK` and 32 random hexadecimal digits.

@@ -12,7 +12,7 @@ public final class TokenRevocations: Sendable {
     /// A connection that is closed with its token.
     private struct Observer {
         let tokenID: String
-        /// The id of the token's key; nil for a connection that stays open when its key is removed.
+        /// The id of the token's key; nil for claims without a token.
         let keyID: String?
         /// Seconds since 1970; nil for a connection that stays open when the token expires.
         let expiresAt: Double?
@@ -27,8 +27,7 @@ public final class TokenRevocations: Sendable {
             end: @escaping @Sendable (StageError) -> Void
         ) {
             tokenID = claims.tokenID ?? ""
-            // A mixer that is running keeps its connection through a key rotation.
-            keyID = claims.role == .mixer ? nil : claims.keyID
+            keyID = claims.keyID
             expiresAt = outlivesToken ? nil : claims.expiresAt + AccessTokens.skew
             self.hasLoggedOut = hasLoggedOut
             self.end = end

@@ -26,13 +26,7 @@ struct MixerLauncher: Sendable {
         onExit: @escaping @Sendable (Int32, Bool) -> Void
     ) async throws -> RunningMixer {
         let (rtmp, http) = try await listeningPorts()
-        let token = try await tokens.issue(
-            identity: "mixer",
-            room: room,
-            role: .mixer,
-            epoch: epoch,
-            expiresIn: Self.tokenLifetime
-        )
+        let token = try await tokens.issueMixer(room: room, epoch: epoch, expiresIn: Self.tokenLifetime)
         let host = GatewayConfiguration.mixerHost
         let arguments = MixerArguments(room: room, host: host, rtmpPort: rtmp, httpPort: http, epoch: epoch)
         let broker = try broker(for: room, host: host, ports: [rtmp, http])
