@@ -181,10 +181,13 @@ public final class ShowDirectory: Sendable {
     ///
     /// An output that is added to a live show starts at once.
     ///
-    /// - Parameter change: Called twice, so that outputs are checked first.
+    /// - Parameters:
+    ///   - output: The name of an output that starts also if the show had it before, such as one that was stopped.
+    ///   - change: Called twice, so that outputs are checked first.
     /// - Throws: 53420, 53429, 53431, 4015 for an output, or 3073 naming a field, also for another name.
     public func update(
         _ reference: String,
+        starting output: String? = nil,
         _ change: (inout ShowSettings) throws(StageError) -> Void
     ) async throws(StageError) -> Show {
         let former = try show(reference).settings
@@ -206,7 +209,7 @@ public final class ShowDirectory: Sendable {
         }
         let names = Set(former.outputs?.targets.map(\.name) ?? [])
         if let episode = show.current, episode.state == .live, let sid = episode.roomSID {
-            startOutputs(of: show, in: sid) { !names.contains($0.name) }
+            startOutputs(of: show, in: sid) { !names.contains($0.name) || $0.name == output }
         }
         return show
     }

@@ -127,6 +127,9 @@ struct ShowDirectoryTests {
         _ = try await fixture.shows.update("weekly") { $0.outputs?.targets.append(target("three")) }
         _ = try await fixture.shows.update("weekly") { $0.title = "Another" }
         #expect(fixture.box.outputs.withLock { $0 } == [["one", "two"], ["three"]])
+        // One that was stopped is added again.
+        _ = try await fixture.shows.update("weekly", starting: "one") { $0.title = "Again" }
+        #expect(fixture.box.outputs.withLock { $0 } == [["one", "two"], ["three"], ["one"]])
     }
 
     @Test("an episode opens backstage, goes live, ends, and the next one has the same keys")

@@ -82,7 +82,7 @@ struct ShowRoutes: FeatureRoutes {
         api.command(.post, "shows/:show/outputs") { call in
             try call.claims.requireOperator()
             let body = try await call.decode(OutputBody.self)
-            let show = try await shows.update(call.path("show")) { (settings) throws(StageError) in
+            let show = try await shows.update(call.path("show"), starting: body.name) { (settings) throws(StageError) in
                 try settings.addOutput(body)
             }
             return try answer(show, call, .created)
