@@ -105,7 +105,7 @@ struct Pipeline: Sendable {
             readAudience: { viewership.report(room: $0) }
         )
         self.stage = stage
-        roomStore = RoomStore(RoomStoreConfiguration(path: database), source: stage, logger: logger)
+        roomStore = RoomStore(path: database, source: stage, logger: logger)
 
         let feeds = FeedDirectory(group: group, configuration: fanOut)
         self.feeds = feeds

@@ -150,7 +150,7 @@ struct GatewayWeb: Sendable {
         services.persist = { room in
             // Repeated here, because the event of the change may still be under way on another thread.
             roomStore.markChanged(room: room)
-            guard await roomStore.flush(within: Self.persistTimeout) else { throw RoomsNotPersisted() }
+            guard await roomStore.flush(room: room, within: Self.persistTimeout) else { throw RoomsNotPersisted() }
         }
         services.auditLogger = auditLogger
         routes = ControlRoutes(services)

@@ -38,6 +38,12 @@ final class StoreConnection<Schema: StoreSchema>: Sendable {
     /// The faults so far.
     var faults: FaultCounts { counts.withLock { $0 } }
 
+    /// The path of the file.
+    var location: String { path }
+
+    /// The number of databases that were quarantined.
+    var quarantinedDatabases: Int { faults.quarantined }
+
     /// Whether the database replaces an unusable one, and lacks what is in memory.
     var needsFullWrite: Bool { counts.withLock { $0.needsFullWrite } }
 
@@ -135,7 +141,7 @@ final class StoreConnection<Schema: StoreSchema>: Sendable {
                 metadata: ["reason": "\(reason)"]
             )
         case .locked, .unavailable: close()
-        case .full: break
+        case .full, .fenced: break
         }
     }
 
@@ -144,3 +150,5 @@ final class StoreConnection<Schema: StoreSchema>: Sendable {
         database = nil
     }
 }
+
+extension StoreConnection: RecordStorage {}

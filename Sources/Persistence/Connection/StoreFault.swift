@@ -1,7 +1,7 @@
 import GRDB
 
 /// Classifies why a database operation failed.
-enum StoreFault: Error, Equatable {
+public enum StoreFault: Error, Equatable {
     /// The content cannot be trusted or understood; only a new database helps.
     case damaged(String)
     /// Another process holds the lock; a retry may succeed.
@@ -10,14 +10,17 @@ enum StoreFault: Error, Equatable {
     case full(String)
     /// The file was deleted or replaced while it was open; its content is no longer at the path.
     case lost(String)
-    /// The file is read-only, unreachable or on a failing disk; a retry may succeed.
+    /// The file is read-only, unreachable or on a failing disk, or the server did not answer in time, so that whether it
+    /// executed a write is unknown; a retry may succeed.
     case unavailable(String)
+    /// Another gateway owns the record by now; the write had no effect, and no retry will have one.
+    case fenced(String)
 
-    /// The message of SQLite, for the log.
-    var reason: String {
+    /// The message of the database, for the log.
+    public var reason: String {
         switch self {
         case .damaged(let reason), .locked(let reason), .full(let reason), .lost(let reason),
-            .unavailable(let reason):
+            .unavailable(let reason), .fenced(let reason):
             reason
         }
     }
@@ -26,14 +29,14 @@ enum StoreFault: Error, Equatable {
     var isOfFile: Bool {
         switch self {
         case .damaged, .lost: true
-        case .locked, .full, .unavailable: false
+        case .locked, .full, .unavailable, .fenced: false
         }
     }
 }
 
 extension StoreFault: CustomStringConvertible {
-    /// The message of SQLite.
-    var description: String { reason }
+    /// The message of the database.
+    public var description: String { reason }
 }
 
 extension StoreFault {

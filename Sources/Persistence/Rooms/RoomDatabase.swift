@@ -1,6 +1,4 @@
-import Foundation
 import GRDB
-import Stage
 
 /// The rooms in SQLite.
 ///
@@ -14,23 +12,18 @@ struct RoomDatabase: StoreSchema {
     let store: StoreDatabase
 
     /// Writes and deletes rooms in one transaction, and deletes ended rooms beyond the limits.
-    func save(
-        _ rooms: [StoredRoom],
-        removing gone: [String],
-        maximumEnded: Int,
-        endedSince: Double
-    ) throws(StoreFault) {
+    func save(_ changes: RoomChanges) throws(StoreFault) {
         try store.write { database in
-            for room in rooms { try Self.save(room, in: database) }
-            for sid in gone { try database.execute(sql: "DELETE FROM room WHERE sid = ?", arguments: [sid]) }
-            guard rooms.contains(where: { $0.endedAt != nil }) else { return }
+            for room in changes.rooms { try Self.save(room, in: database) }
+            for sid in changes.removed { try database.execute(sql: "DELETE FROM room WHERE sid = ?", arguments: [sid]) }
+            guard changes.rooms.contains(where: { $0.endedAt != nil }) else { return }
             try database.execute(
                 sql: """
                     DELETE FROM room WHERE ended_at IS NOT NULL AND (ended_at < ? OR sid NOT IN (
                         SELECT sid FROM room WHERE ended_at IS NOT NULL ORDER BY ended_at DESC, sid LIMIT ?
                     ))
                     """,
-                arguments: [endedSince, maximumEnded]
+                arguments: [changes.endedSince, changes.maximumEnded]
             )
         }
     }
@@ -42,16 +35,19 @@ struct RoomDatabase: StoreSchema {
                 database,
                 sql: "SELECT sid, name, status, updated_at, ended_at, record FROM room ORDER BY updated_at, sid"
             )
-            return try rows.map { row in
-                try StoredRoom(
-                    sid: row.decode(forColumn: "sid"),
-                    name: row.decode(forColumn: "name"),
-                    status: row.decode(forColumn: "status"),
-                    updatedAt: row.decode(forColumn: "updated_at"),
-                    endedAt: row.decode(forColumn: "ended_at"),
-                    record: row.decode(forColumn: "record")
-                )
-            }
+            return try rows.map { try StoredRoom($0) }
+        }
+    }
+
+    /// Loads a room; nil if it is not stored.
+    func load(_ sid: String) throws(StoreFault) -> StoredRoom? {
+        try store.read { database in
+            let row = try Row.fetchOne(
+                database,
+                sql: "SELECT sid, name, status, updated_at, ended_at, record FROM room WHERE sid = ?",
+                arguments: [sid]
+            )
+            return try row.map { try StoredRoom($0) }
         }
     }
 
@@ -90,36 +86,15 @@ struct RoomDatabase: StoreSchema {
     }
 }
 
-/// One row of the `room` table.
-struct StoredRoom: Sendable, Equatable {
-    var sid: String
-    var name: String
-    var status: String
-    /// Seconds since 1970.
-    var updatedAt: Double
-    /// Seconds since 1970; nil while in progress.
-    var endedAt: Double?
-    /// The `RoomRecord` as JSON.
-    var record: String
-}
-
 extension StoredRoom {
-    init(_ record: RoomRecord) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        self.init(
-            sid: record.sid,
-            name: record.settings.name,
-            status: record.status.rawValue,
-            updatedAt: record.updatedAt,
-            endedAt: record.endedAt,
-            record: String(decoding: try encoder.encode(record), as: UTF8.self)
+    fileprivate init(_ row: Row) throws {
+        try self.init(
+            sid: row.decode(forColumn: "sid"),
+            name: row.decode(forColumn: "name"),
+            status: row.decode(forColumn: "status"),
+            updatedAt: row.decode(forColumn: "updated_at"),
+            endedAt: row.decode(forColumn: "ended_at"),
+            record: row.decode(forColumn: "record")
         )
-    }
-
-    func decoded() throws -> RoomRecord {
-        let room = try JSONDecoder().decode(RoomRecord.self, from: Data(record.utf8))
-        try room.validate()
-        return room
     }
 }

@@ -5,11 +5,11 @@ import Media
 public import Stage
 import Synchronization
 
-/// Stores the rooms on disk, so that a restarted gateway restores them.
+/// Stores the rooms in a database, so that a restarted gateway restores them.
 ///
-/// After a change the store writes the room's record, together with all other changed rooms, in one transaction on its
-/// own queue. Callers that need durability wait with `flush`, up to a deadline. Writes to a locked or full database are
-/// retried; a damaged database is quarantined and replaced. No other caller ever blocks.
+/// After a change the store writes the room's record, together with all other changed rooms, on its own queue. Callers
+/// that need durability wait with `flush`, up to a deadline. Writes that fail are retried, except those of rooms that
+/// another gateway owns by now. No other caller ever blocks.
 public final class RoomStore: Sendable {
     private typealias Waiter = CheckedContinuation<Bool, Never>
 
@@ -21,22 +21,49 @@ public final class RoomStore: Sendable {
     private let queue = DispatchQueue(label: "footlight.rooms", qos: .utility)
     /// Runs the deadlines of `flush`, because `queue` may be blocked in a write.
     private let deadlines = DispatchQueue(label: "footlight.rooms.deadlines", qos: .utility)
-    private let connection: StoreConnection<RoomDatabase>
+    private let storage: any RoomStorage
+    private let onRefused: @Sendable (_ room: String) -> Void
     /// The reason of the last write's failure; nil when it succeeded.
     private let lastFailure = Mutex<String?>(nil)
+    /// The number of writes since the last one that delayed no room.
+    private let delays = Mutex(0)
 
-    /// Creates a store; `load()` or the first write opens the database.
+    /// Creates a store with its rooms in a SQLite file; `load()` or the first write opens it.
     ///
-    /// - Parameter source: Provides the records, on the store's queue.
-    public init(_ configuration: RoomStoreConfiguration, source: any RoomRecordSource, logger: Logger) {
+    /// A damaged file is quarantined and replaced.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file; SQLite creates two more with the suffixes `-wal` and `-shm`.
+    ///   - lockTimeout: Seconds to wait for a lock of another process, per attempt.
+    ///   - source: Provides the records, on the store's queue.
+    public convenience init(
+        _ configuration: RoomStoreConfiguration = RoomStoreConfiguration(),
+        path: String,
+        lockTimeout: Double = 0.5,
+        source: any RoomRecordSource,
+        logger: Logger
+    ) {
+        let connection = StoreConnection<RoomDatabase>(path: path, lockTimeout: lockTimeout, logger: logger)
+        self.init(configuration, storage: connection, source: source, logger: logger)
+    }
+
+    /// Creates a store with its rooms in a database.
+    ///
+    /// - Parameters:
+    ///   - source: Provides the records, on the store's queue.
+    ///   - onRefused: Called on the store's queue after a room could not be written because another gateway owns it.
+    public init(
+        _ configuration: RoomStoreConfiguration = RoomStoreConfiguration(),
+        storage: any RoomStorage,
+        source: any RoomRecordSource,
+        onRefused: @escaping @Sendable (_ room: String) -> Void = { _ in },
+        logger: Logger
+    ) {
         self.configuration = configuration
+        self.storage = storage
         self.source = source
+        self.onRefused = onRefused
         self.logger = logger
-        connection = StoreConnection(
-            path: configuration.path,
-            lockTimeout: configuration.lockTimeout,
-            logger: logger
-        )
         state = Mutex(
             RoomWriteQueue(
                 writeDelay: configuration.writeDelay,
@@ -64,18 +91,36 @@ public final class RoomStore: Sendable {
         return records.filter { !superseded.contains($0.sid) }
     }
 
+    /// Loads the record of one room, after this gateway became its owner; nil if it was never written.
+    ///
+    /// - Throws: `StoreFault` if the database does not answer or does not know the owner, or the reason why the record
+    ///   cannot be decoded.
+    public func load(room sid: String) async throws -> RoomRecord? {
+        try await withCheckedThrowingContinuation { (done: CheckedContinuation<RoomRecord?, any Error>) in
+            queue.async { [storage] in
+                do {
+                    done.resume(returning: try storage.load(sid)?.decoded())
+                } catch {
+                    done.resume(throwing: error)
+                }
+            }
+        }
+    }
+
     /// Marks a room as changed; takes one lock and returns at once, on any thread.
     public func markChanged(room sid: String) {
         schedule(state.withLock { $0.markChanged(CollectionOfOne(sid)) })
     }
 
-    /// Waits until all changes marked so far are on disk.
+    /// Waits until all changes marked so far, or those of one room, are on disk.
     ///
-    /// - Parameter seconds: The maximum wait.
+    /// - Parameters:
+    ///   - sid: The room as it was marked; nil for all rooms, except those that another gateway owns by now.
+    ///   - seconds: The maximum wait.
     /// - Returns: Whether they are on disk.
-    public func flush(within seconds: Double) async -> Bool {
+    public func flush(room sid: String? = nil, within seconds: Double) async -> Bool {
         await withCheckedContinuation { waiter in
-            guard let (id, next) = state.withLock({ $0.addWaiter(waiter) }) else {
+            guard let (id, next) = state.withLock({ $0.addWaiter(waiter, room: sid) }) else {
                 return waiter.resume(returning: true)
             }
             deadlines.asyncAfter(deadline: .now() + max(seconds, 0)) { [self] in
@@ -92,8 +137,8 @@ public final class RoomStore: Sendable {
     public func close(within seconds: Double) async -> Bool {
         let isDone = await flush(within: seconds)
         await withCheckedContinuation { closed in
-            queue.async { [connection] in
-                connection.close()
+            queue.async { [storage] in
+                storage.close()
                 closed.resume()
             }
         }
@@ -102,7 +147,7 @@ public final class RoomStore: Sendable {
 
     /// The store's counters and pending work.
     public var status: RoomStoreStatus {
-        let quarantined = connection.faults.quarantined
+        let quarantined = storage.quarantinedDatabases
         return state.withLock { state in
             RoomStoreStatus(
                 pendingRooms: state.pendingRooms,
@@ -122,10 +167,10 @@ public final class RoomStore: Sendable {
     public func probe(_ answer: @escaping @Sendable (_ problem: String?) -> Void) {
         queue.async { [self] in
             do throws(StoreFault) {
-                try connection.probe()
+                try storage.probe()
                 answer(lastFailure.withLock { $0 })
             } catch {
-                if connection.needsFullWrite { schedule(state.withLock { $0.markChanged(source.roomSIDs()) }) }
+                if storage.needsFullWrite { schedule(state.withLock { $0.markChanged(source.roomSIDs()) }) }
                 answer(error.reason)
             }
         }
@@ -143,10 +188,14 @@ public final class RoomStore: Sendable {
     private func write() {
         guard let batch = state.withLock({ $0.nextBatch() }) else { return }
         do {
-            try connection.perform { (database) throws(StoreFault) in try save(batch.rooms, in: database) }
+            let result = try storage.write { changes(of: batch.rooms, isFullWrite: $0) }
             lastFailure.withLock { $0 = nil }
-            let (done, next) = state.withLock { $0.complete(batch) }
+            let (done, refused, next) = state.withLock { state in
+                state.complete(batch, refused: result.refused, delayed: Set(result.delayed.keys))
+            }
             for waiter in done { waiter.resume(returning: true) }
+            for waiter in refused { waiter.resume(returning: false) }
+            report(result)
             schedule(next)
         } catch {
             lastFailure.withLock { $0 = error.reason }
@@ -162,11 +211,29 @@ public final class RoomStore: Sendable {
         }
     }
 
+    /// Reports the rooms that could not be written although the database answered.
+    private func report(_ result: RoomWriteResult) {
+        for room in result.refused.sorted() {
+            logger.warning("a room is not stored, because another gateway owns it", metadata: ["room": "\(room)"])
+            onRefused(room)
+        }
+        let isReported = delays.withLock { delays in
+            delays = result.delayed.isEmpty ? 0 : delays + 1
+            // The owner of a new room is normally known by the next write.
+            return delays % 10 == 3
+        }
+        guard isReported, let (room, reason) = result.delayed.min(by: { $0.key < $1.key }) else { return }
+        logger.warning(
+            "rooms cannot be stored yet; retrying",
+            metadata: ["rooms": "\(result.delayed.count)", "room": "\(room)", "reason": "\(reason)"]
+        )
+    }
+
     /// Loads all rooms that can be decoded.
     private func loadRecords() -> [RoomRecord] {
         let rooms: [StoredRoom]
         do {
-            rooms = try connection.load { (database) throws(StoreFault) in try database.load() }
+            rooms = try storage.load()
         } catch {
             logger.error("stored rooms cannot be read; continuing without them", metadata: ["reason": "\(error)"])
             return []
@@ -181,47 +248,37 @@ public final class RoomStore: Sendable {
         }
     }
 
-    /// Writes the current records of rooms, and deletes those that are forgotten.
-    ///
-    /// A recreated database receives all rooms.
-    private func save(_ changed: Set<String>, in database: RoomDatabase) throws(StoreFault) {
-        let isFullWrite = connection.needsFullWrite
-        var rooms: [StoredRoom] = []
-        var gone: [String] = []
+    /// Returns the current records of changed rooms, or of all rooms, and those to delete because they are forgotten.
+    private func changes(of changed: Set<String>, isFullWrite: Bool) -> RoomChanges {
+        var changes = RoomChanges(
+            rooms: [],
+            maximumEnded: configuration.maximumEndedRooms,
+            endedSince: Date().timeIntervalSince1970 - configuration.endedRoomRetention
+        )
         for sid in (isFullWrite ? changed.union(source.roomSIDs()) : changed).sorted() {
             guard let record = source.record(of: sid) else {
-                gone.append(sid)
+                changes.removed.append(sid)
                 continue
             }
             do {
-                rooms.append(try StoredRoom(record))
+                changes.rooms.append(try StoredRoom(record))
             } catch {
                 // One room that cannot be encoded must not block the others.
                 logger.error("a room cannot be written as JSON", metadata: ["room": "\(sid)", "reason": "\(error)"])
             }
         }
-        try database.save(
-            rooms,
-            removing: gone,
-            maximumEnded: configuration.maximumEndedRooms,
-            endedSince: Date().timeIntervalSince1970 - configuration.endedRoomRetention
-        )
-        if isFullWrite { connection.fullWriteCompleted() }
+        return changes
     }
 }
 
-/// Configures the room store: its file, retention, write delay and retries.
+/// Configures the room store: its retention, write delay and retries.
 public struct RoomStoreConfiguration: Sendable, Hashable {
-    /// The path of the database file; SQLite creates two more with the suffixes `-wal` and `-shm`.
-    public var path: String
     /// The maximum number of ended rooms to retain; the oldest are deleted first.
     public var maximumEndedRooms: Int
     /// Retention of an ended room, in seconds.
     public var endedRoomRetention: Double
     /// Delay in seconds that batches changes before a write, unless a caller waits in `flush`.
     public var writeDelay: Double
-    /// Seconds to wait for a lock of another process, per attempt.
-    public var lockTimeout: Double
     /// Seconds until the first retry; the delay doubles with every further failure.
     public var initialRetryDelay: Double
     /// The maximum delay between two attempts, in seconds.
@@ -229,19 +286,15 @@ public struct RoomStoreConfiguration: Sendable, Hashable {
 
     /// Creates a configuration with defaults for the rest.
     public init(
-        path: String,
         maximumEndedRooms: Int = 100,
         endedRoomRetention: Double = 30 * 86_400,
         writeDelay: Double = 0.1,
-        lockTimeout: Double = 0.5,
         initialRetryDelay: Double = 0.1,
         maximumRetryDelay: Double = 5
     ) {
-        self.path = path
         self.maximumEndedRooms = maximumEndedRooms
         self.endedRoomRetention = endedRoomRetention
         self.writeDelay = writeDelay
-        self.lockTimeout = lockTimeout
         self.initialRetryDelay = initialRetryDelay
         self.maximumRetryDelay = maximumRetryDelay
     }

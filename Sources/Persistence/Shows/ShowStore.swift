@@ -1,30 +1,54 @@
 import Dispatch
-import Foundation
+public import Foundation
 import GRDB
 public import Logging
 public import Shows
 
-/// Stores shows in an SQLite file of their own, each as one encrypted document, because it holds stream keys.
+/// The shows in a database, each as one sealed document.
+public protocol ShowStorage: RecordStorage {
+    /// Writes a document, or deletes it if it is nil, in one transaction.
+    ///
+    /// - Throws: `fenced` if another gateway owns the show.
+    func save(_ document: Data?, of id: String) throws(StoreFault)
+
+    /// Loads the documents of all shows, ordered by their ids, of which there are at most `ShowDirectory.mostShows`.
+    func load() throws(StoreFault) -> [(id: String, document: Data)]
+
+    /// Loads the document of a show that this gateway owns; nil if it was never written.
+    ///
+    /// - Throws: `unavailable` also if the server does not know that this gateway owns the show: it may be outdated.
+    func load(_ id: String) throws(StoreFault) -> Data?
+}
+
+/// Stores shows in a database, each as one encrypted document, because it holds stream keys.
 ///
-/// Writes are synced, one transaction each, on the store's own queue. A damaged file is quarantined; its shows are lost.
+/// Writes are durable, one transaction each, on the store's own queue.
 public final class ShowStore: ShowStoring {
     private static let lockTimeout = 0.5
 
-    private let path: String
     private let seal: DataSeal
     private let logger: Logger
-    private let connection: StoreConnection<ShowDatabase>
-    /// Serializes all access to the file.
+    private let storage: any ShowStorage
+    /// Serializes all access to the database.
     private let queue = DispatchQueue(label: "footlight.shows", qos: .utility)
 
-    /// Creates a store; `load()` or the first change opens the file.
+    /// Creates a store with its shows in a SQLite file of their own; `load()` or the first change opens it.
+    ///
+    /// A damaged file is quarantined; its shows are lost.
     ///
     /// - Parameter secret: The gateway's secret, the same after a restart.
-    public init(path: String, secret: [UInt8], logger: Logger) {
-        self.path = path
+    public convenience init(path: String, secret: [UInt8], logger: Logger) {
+        let connection = StoreConnection<ShowDatabase>(path: path, lockTimeout: Self.lockTimeout, logger: logger)
+        self.init(storage: connection, secret: secret, logger: logger)
+    }
+
+    /// Creates a store with its shows in a database.
+    ///
+    /// - Parameter secret: The secret of all gateways that use the database, the same after a restart.
+    public init(storage: any ShowStorage, secret: [UInt8], logger: Logger) {
+        self.storage = storage
         self.logger = logger
         seal = DataSeal(secret: secret, purpose: "footlight shows")
-        connection = StoreConnection(path: path, lockTimeout: Self.lockTimeout, logger: logger)
     }
 
     /// Loads all shows; those that cannot be read are left out, with a log message.
@@ -35,19 +59,38 @@ public final class ShowStore: ShowStoring {
     public func load() -> (shows: [Show], areAll: Bool) {
         queue.sync {
             do throws(StoreFault) {
-                let documents = try connection.load { (database) throws(StoreFault) in try database.load() }
+                let documents = try storage.load()
                 let shows = documents.compactMap { id, document -> Show? in
                     do {
-                        return try JSONDecoder().decode(Show.self, from: try seal.open(document))
+                        return try decode(document)
                     } catch {
                         logger.error("a show cannot be read", metadata: ["id": "\(id)", "reason": "\(error)"])
                         return nil
                     }
                 }
-                return (shows, shows.count == documents.count && !connection.needsFullWrite)
+                return (shows, shows.count == documents.count && !storage.needsFullWrite)
             } catch {
-                logger.error("shows cannot be read", metadata: ["file": "\(path)", "reason": "\(error.reason)"])
+                logger.error(
+                    "shows cannot be read",
+                    metadata: ["file": "\(storage.location)", "reason": "\(error.reason)"]
+                )
                 return ([], false)
+            }
+        }
+    }
+
+    /// Loads one show, after this gateway became its owner; nil if it was never written.
+    ///
+    /// - Throws: `StoreFault` if the database does not answer or does not know the owner, or the reason why the document
+    ///   cannot be decoded.
+    public func load(show id: String) async throws -> Show? {
+        try await withCheckedThrowingContinuation { (done: CheckedContinuation<Show?, any Error>) in
+            queue.async { [self] in
+                do {
+                    done.resume(returning: try storage.load(id).map { try decode($0) })
+                } catch {
+                    done.resume(throwing: error)
+                }
             }
         }
     }
@@ -58,7 +101,7 @@ public final class ShowStore: ShowStoring {
     public func probe(_ answer: @escaping @Sendable (_ problem: String?) -> Void) {
         queue.async { [self] in
             do throws(StoreFault) {
-                try connection.probe()
+                try storage.probe()
                 answer(nil)
             } catch {
                 answer(error.reason)
@@ -78,9 +121,9 @@ public final class ShowStore: ShowStoring {
             queue.async { [self] in
                 do {
                     try write(read(), of: id)
-                    if connection.needsFullWrite {
+                    if storage.needsFullWrite {
                         for show in all() where show.id != id { try write(show, of: show.id) }
-                        connection.fullWriteCompleted()
+                        storage.fullWriteCompleted()
                     }
                     done.resume()
                 } catch {
@@ -93,13 +136,31 @@ public final class ShowStore: ShowStoring {
 
 extension ShowStore {
     private func write(_ show: Show?, of id: String) throws {
-        let document = try show.map { try seal.seal(JSONEncoder().encode($0)) }
-        try connection.perform { (database) throws(StoreFault) in try database.save(document, of: id) }
+        try storage.save(try show.map { try seal.seal(JSONEncoder().encode($0)) }, of: id)
+    }
+
+    private func decode(_ document: Data) throws -> Show {
+        try JSONDecoder().decode(Show.self, from: try seal.open(document))
+    }
+}
+
+/// The shows of a gateway that runs alone: it owns them all.
+extension StoreConnection: ShowStorage where Schema == ShowDatabase {
+    func save(_ document: Data?, of id: String) throws(StoreFault) {
+        try perform { (database) throws(StoreFault) in try database.save(document, of: id) }
+    }
+
+    func load() throws(StoreFault) -> [(id: String, document: Data)] {
+        try load { (database) throws(StoreFault) in try database.load() }
+    }
+
+    func load(_ id: String) throws(StoreFault) -> Data? {
+        try perform { (database) throws(StoreFault) in try database.load(id) }
     }
 }
 
 /// The shows in SQLite.
-private struct ShowDatabase: StoreSchema {
+struct ShowDatabase: StoreSchema {
     static let label = "shows"
     static let content = "shows"
     static let quarantineWord = "damaged"
@@ -128,6 +189,12 @@ private struct ShowDatabase: StoreSchema {
             return try Row.fetchAll(database, sql: sql).map { row in
                 try (row.decode(forColumn: "id"), row.decode(forColumn: "document"))
             }
+        }
+    }
+
+    func load(_ id: String) throws(StoreFault) -> Data? {
+        try store.read { database in
+            try Data.fetchOne(database, sql: "SELECT document FROM show WHERE id = ?", arguments: [id])
         }
     }
 

@@ -56,7 +56,8 @@ private struct WritingGateway: Sendable {
         self.folder = folder
         directory = RoomDirectory(pepper: [7])
         store = RoomStore(
-            RoomStoreConfiguration(path: folder + "/rooms.sqlite", writeDelay: 0.001),
+            RoomStoreConfiguration(writeDelay: 0.001),
+            path: folder + "/rooms.sqlite",
             source: directory,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )

@@ -6,75 +6,29 @@ import Testing
 
 @testable import Persistence
 
-@Suite("Room database")
+@Suite("Room database in SQLite")
 struct RoomDatabaseTests {
     private func open(_ folder: TemporaryFolder) throws -> RoomDatabase {
         try RoomDatabase(path: folder.database, lockTimeout: 0.05)
     }
 
-    private func room(_ sid: String, at now: Double = 1, endedAt: Double? = nil) -> StoredRoom {
-        StoredRoom(
-            sid: sid,
-            name: "name of \(sid)",
-            status: endedAt == nil ? "in-progress" : "completed",
-            updatedAt: now,
-            endedAt: endedAt,
-            record: #"{"text":"quotes ' and \"double\" and ü"}"#
-        )
-    }
-
-    private func save(
-        _ rooms: [StoredRoom],
-        removing gone: [String] = [],
-        in database: RoomDatabase,
-        kept: Int = 100,
-        since: Double = 0
-    ) throws {
-        try database.save(rooms, removing: gone, maximumEnded: kept, endedSince: since)
-    }
-
-    @Test("a second process loads the latest version of each saved room")
-    func saveAndLoad() throws {
-        let folder = try TemporaryFolder()
-        let first = try open(folder)
-        try save([room("RM1"), room("RM2", at: 2)], in: first)
-        try save([room("RM1", at: 3)], removing: ["RM3"], in: first)
-        // The first connection is still open.
-        #expect(try open(folder).load() == [room("RM2", at: 2), room("RM1", at: 3)])
-        try save([], removing: ["RM2"], in: first)
-        #expect(try open(folder).load() == [room("RM1", at: 3)])
-        first.close()
-        #expect(try open(folder).load().count == 1)
+    private func save(_ sids: [String], in database: RoomDatabase) throws {
+        let rooms = sids.map { sid in
+            StoredRoom(sid: sid, name: "show", status: "in-progress", updatedAt: 1, endedAt: nil, record: "{}")
+        }
+        try database.save(RoomChanges(rooms: rooms))
     }
 
     @Test("uses a write-ahead log that is synced at each commit")
     func journal() throws {
         let folder = try TemporaryFolder()
         let database = try open(folder)
-        try save([room("RM1")], in: database)
+        try save(["RM1"], in: database)
         #expect(try folder.names() == ["rooms.sqlite", "rooms.sqlite-shm", "rooms.sqlite-wal"])
         let modes = try database.store.read { connection in
             try ["journal_mode", "synchronous"].map { try String.fetchOne(connection, sql: "PRAGMA \($0)") }
         }
         #expect(modes == ["wal", "2"])
-    }
-
-    @Test("retains ended rooms up to a number and an age, and all rooms in progress")
-    func retention() throws {
-        let folder = try TemporaryFolder()
-        let database = try open(folder)
-        try save([room("live", at: 1)], in: database)
-        for number in 1...6 {
-            try save(
-                [room("RM\(number)", at: Double(number), endedAt: Double(number))],
-                in: database,
-                kept: 3,
-                since: 5
-            )
-        }
-        #expect(try database.load().map(\.sid) == ["live", "RM5", "RM6"])
-        try save((7...12).map { room("RM\($0)", at: Double($0), endedAt: Double($0)) }, in: database, kept: 3)
-        #expect(try database.load().map(\.sid) == ["live", "RM10", "RM11", "RM12"])
     }
 
     @Test("a file of another format is damaged", arguments: [16, 4096, 100_000])
@@ -90,7 +44,7 @@ struct RoomDatabaseTests {
     func overwritten() throws {
         let folder = try TemporaryFolder()
         let database = try open(folder)
-        try save((1...500).map { room("RM\($0)") }, in: database)
+        try save((1...2000).map { "RM\($0)" }, in: database)
         database.close()
         let file = try #require(FileHandle(forUpdatingAtPath: folder.database))
         try file.seek(toOffset: 8192)
@@ -119,14 +73,14 @@ struct RoomDatabaseTests {
     func unavailable() throws {
         let folder = try TemporaryFolder()
         let database = try open(folder)
-        try save([room("RM1")], in: database)
+        try save(["RM1"], in: database)
         let other = try DatabaseQueue(path: folder.database)
         try other.inDatabase { connection in
             try connection.execute(sql: "BEGIN IMMEDIATE")
-            #expect(fault { try save([room("RM2")], in: database) } == "locked")
+            #expect(fault { try save(["RM2"], in: database) } == "locked")
             try connection.execute(sql: "ROLLBACK")
         }
-        try save([room("RM2")], in: database)
+        try save(["RM2"], in: database)
         #expect(
             fault { try RoomDatabase(path: folder.path + "/nowhere/rooms.sqlite", lockTimeout: 0.05) }
                 == "unavailable"

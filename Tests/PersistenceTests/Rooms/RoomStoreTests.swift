@@ -8,7 +8,8 @@ import Testing
 
 @testable import Persistence
 
-@Suite("Room store", .enabled(if: TestRun.isFull), .timeLimit(.minutes(1)))
+/// Further tests, of any database, are those of `StorageTests`.
+@Suite("Room store in SQLite", .enabled(if: TestRun.isFull), .timeLimit(.minutes(1)))
 struct RoomStoreTests {
     private let folder: TemporaryFolder
     private let directory = RoomDirectory(settings: StageSettings(maximumRooms: 400), pepper: [1, 2, 3])
@@ -19,14 +20,14 @@ struct RoomStoreTests {
 
     private func makeStore(_ directory: RoomDirectory? = nil, writeDelay: Double = 0.02) -> RoomStore {
         let configuration = RoomStoreConfiguration(
-            path: folder.database,
             writeDelay: writeDelay,
-            lockTimeout: 0.05,
             initialRetryDelay: 0.02,
             maximumRetryDelay: 0.1
         )
         return RoomStore(
             configuration,
+            path: folder.database,
+            lockTimeout: 0.05,
             source: directory ?? self.directory,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
@@ -86,38 +87,6 @@ struct RoomStoreTests {
         #expect(await store.close(within: 10))
     }
 
-    @Test("a restarted gateway restores rooms with participants, pins and invitations")
-    func roundTrip() async throws {
-        let store = makeStore()
-        #expect(store.load().isEmpty)
-        let observation = directory.observe { store.markChanged(room: $0.roomSID) }
-        let show = try directory.create(RoomSettings(name: "show"))
-        _ = try directory.create(RoomSettings(name: "other"))
-        let ann = try directory.join(room: "show", JoinRequest(identity: "ann", mode: .sendAndReceive))
-        _ = try directory.join(room: "show", JoinRequest(identity: "ben", mode: .receiveOnly))
-        try directory.pin(room: "show", participant: "ann", type: .camera, by: .stage)
-        let invitation = try directory.invite(room: "show", InvitationRequest(inviter: "ann", identities: ["ben"]))
-        try directory.end(room: "other")
-        #expect(await store.close(within: 10))
-        observation.cancel()
-
-        let later = RoomDirectory(pepper: [1, 2, 3])
-        let stored = makeStore(later).load()
-        #expect(
-            stored == ["other", "show"].compactMap { directory.record(of: $0) }.sorted { $0.updatedAt < $1.updatedAt }
-        )
-        later.restore(stored)
-        let room = try later.room("show")
-        #expect(room.sid == show.sid)
-        #expect(room.participants.map(\.identity) == ["ann", "ben"])
-        #expect(room.participant("ann")?.sid == ann.participant.sid)
-        #expect(room.participant("ann")?.pin?.type == .camera)
-        #expect(try later.acceptInvitation(invitation.sid, by: "ben").state == .accepted)
-        #expect(try later.room("other").status == .completed)
-        let key = try #require(ann.credentials?.streamKey)
-        #expect(try later.authorizePublish(streamKey: key).get().identity == "ann")
-    }
-
     @Test("S16 a room's type and raised hands are stored; records without them are read as before")
     func earlierRecords() throws {
         let made = try directory.create(RoomSettings(name: "show", type: .audioRoom))
@@ -140,44 +109,6 @@ struct RoomStoreTests {
         later.restore([try stored.decoded()])
         let room = try later.room("show")
         #expect(room.settings.type == .default && room.hands.isEmpty && room.participants.count == 1)
-    }
-
-    @Test("writes a change soon without a flush")
-    func writesWithoutFlush() async throws {
-        let store = makeStore()
-        let room = try directory.create(RoomSettings(name: "show"))
-        store.markChanged(room: room.sid)
-        for _ in 0..<500 where store.status.writes == 0 { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(makeStore().load().map(\.sid) == [room.sid])
-        #expect(store.status.pendingRooms == 0)
-    }
-
-    @Test("a flush returns once its changes are on disk; concurrent flushes share a write")
-    func flush() async throws {
-        let store = makeStore(writeDelay: 60)
-        #expect(await store.flush(within: 1))
-        let rooms = try (1...40).map { try directory.create(RoomSettings(name: "show\($0)")) }
-        for room in rooms { store.markChanged(room: room.sid) }
-        let answers = await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<50 { group.addTask { await store.flush(within: 20) } }
-            return await group.reduce(into: []) { $0.append($1) }
-        }
-        #expect(answers == Array(repeating: true, count: 50))
-        #expect(store.status.writes <= 2)
-        #expect(Set(makeStore().load().map(\.sid)) == Set(rooms.map(\.sid)))
-    }
-
-    @Test("deletes a forgotten room")
-    func forgotten() async throws {
-        let room = try directory.create(RoomSettings(name: "show"))
-        let store = makeStore()
-        store.markChanged(room: room.sid)
-        #expect(await store.flush(within: 10))
-        let other = makeStore(RoomDirectory(pepper: []))
-        #expect(other.load().count == 1)
-        other.markChanged(room: room.sid)
-        #expect(await other.flush(within: 10))
-        #expect(makeStore().load().isEmpty)
     }
 
     @Test("F33 quarantines a damaged database at startup and creates a new one")
@@ -252,13 +183,13 @@ struct RoomStoreTests {
     func unreachablePath() async throws {
         let path = folder.path + "/later/rooms.sqlite"
         let configuration = RoomStoreConfiguration(
-            path: path,
             writeDelay: 0.01,
             initialRetryDelay: 0.02,
             maximumRetryDelay: 0.1
         )
         let store = RoomStore(
             configuration,
+            path: path,
             source: directory,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )

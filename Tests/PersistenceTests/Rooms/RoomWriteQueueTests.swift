@@ -31,8 +31,8 @@ struct RoomWriteQueueTests {
         let batch = try nextBatch(&state)
         #expect(batch.rooms == ["a", "b"])
         #expect(state.pendingRooms == 2)
-        let (done, next) = state.complete(batch)
-        #expect(done.isEmpty)
+        let (done, refused, next) = state.complete(batch)
+        #expect(done.isEmpty && refused.isEmpty)
         #expect(next == .nothing)
         #expect(state.nextBatch() == nil)
         #expect(state.pendingRooms == 0)
@@ -100,5 +100,94 @@ struct RoomWriteQueueTests {
         #expect(state.removeWaiter(id) == nil)
         let batch = try nextBatch(&state)
         #expect(state.complete(batch).done.isEmpty)
+    }
+
+    @Test("a waiter for one room depends on that room alone")
+    func oneRoom() throws {
+        var state = makeState()
+        #expect(state.addWaiter("zero", room: "a") == nil)
+        _ = state.markChanged(["a"])
+        _ = state.markChanged(["b"])
+        #expect(state.addWaiter("a", room: "a")?.next == .write(after: 0))
+        #expect(state.addWaiter("c", room: "c") == nil)
+        let batch = try nextBatch(&state)
+        _ = state.markChanged(["b"])
+        // The change that is being written, and the one after it.
+        #expect(state.addWaiter("same a", room: "a") != nil)
+        #expect(state.addWaiter("later b", room: "b") != nil)
+        #expect(state.complete(batch).done == ["a", "same a"])
+        #expect(state.addWaiter("a", room: "a") == nil)
+        let next = try nextBatch(&state)
+        #expect(state.complete(next).done == ["later b"])
+    }
+
+    @Test("rooms of another owner are not written again, and only their waiters learn of it")
+    func refused() throws {
+        var state = makeState()
+        _ = state.markChanged(["a", "b"])
+        for (waiter, room) in [("a", "a"), ("b", "b"), ("all", nil)] { _ = state.addWaiter(waiter, room: room) }
+        let batch = try nextBatch(&state)
+        let (done, refused, next) = state.complete(batch, refused: ["b"])
+        #expect(done == ["a", "all"])
+        #expect(refused == ["b"])
+        #expect(next == .nothing && state.pendingRooms == 0)
+        #expect(state.addWaiter("all") == nil)
+    }
+
+    @Test("delayed rooms are retried with backoff, and delay neither others nor their waiters")
+    func delayed() throws {
+        var state = makeState()
+        _ = state.markChanged(["a", "b"])
+        for (waiter, room) in [("a", "a"), ("b", "b"), ("all", nil)] { _ = state.addWaiter(waiter, room: room) }
+        var batch = try nextBatch(&state)
+        var answer = state.complete(batch, delayed: ["b"])
+        #expect(answer.done == ["a"] && answer.refused.isEmpty)
+        // The write that was overtaken by the urgent one is the retry.
+        #expect(answer.next == .nothing)
+        #expect(state.pendingRooms == 1)
+        batch = try nextBatch(&state)
+        #expect(batch.rooms == ["b"])
+        answer = state.complete(batch, delayed: ["b"])
+        #expect(isWrite(answer.next, after: 2))
+        // Another room need not wait for the retry, and takes the delayed one along.
+        #expect(state.markChanged(["c"]) == .write(after: 0.1))
+        batch = try nextBatch(&state)
+        #expect(batch.rooms == ["b", "c"])
+        answer = state.complete(batch, delayed: ["b"])
+        #expect(answer.next == .nothing && answer.done.isEmpty)
+        batch = try nextBatch(&state)
+        answer = state.complete(batch)
+        #expect(answer.done == ["b", "all"])
+        #expect(answer.next == .nothing && state.pendingRooms == 0 && state.consecutiveFailures == 0)
+    }
+
+    @Test("a room that stays delayed is retried ever less often, however often others changed meanwhile")
+    func delayedForLong() throws {
+        var state = makeState()
+        var timers: [Double] = []
+        var writes: [Double] = []
+        func schedule(_ next: State.Next, at now: Double) {
+            if case .write(let delay) = next { timers.append(now + delay) }
+        }
+        schedule(state.markChanged(["stuck"]), at: 0)
+        for step in 0..<6000 {
+            let now = Double(step) / 100
+            let due = timers.count { $0 <= now }
+            timers.removeAll { $0 <= now }
+            for _ in 0..<due {
+                guard let batch = state.nextBatch() else { continue }
+                writes.append(now)
+                if now < 20, writes.count % 5 == 0 { schedule(state.markChanged(["other"]), at: now) }
+                schedule(state.complete(batch, delayed: ["stuck"]).next, at: now)
+            }
+            guard now < 20 else { continue }
+            if step % 7 == 0 { schedule(state.markChanged(["other"]), at: now) }
+            if step % 20 == 0, let waiting = state.addWaiter("other", room: "other") {
+                schedule(waiting.next, at: now)
+            }
+        }
+        #expect(timers.count == 1)
+        // The retries, each 6 to 10 s after the one before.
+        #expect((3...7).contains(writes.count { $0 > 22 }), "\(writes.filter { $0 > 20 })")
     }
 }
