@@ -87,7 +87,7 @@ let package = Package(
         .target(name: "Cluster", dependencies: ["Media"], swiftSettings: optimised),
         .target(
             name: "PostgresStore",
-            dependencies: ["Media", "Cluster", "CPostgres", logging],
+            dependencies: ["Media", "Cluster", "Shows", "Persistence", "CPostgres", logging],
             swiftSettings: strict
         ),
 
@@ -259,7 +259,17 @@ let package = Package(
         .tests(of: "Stage", "FootlightTesting", "TestSupport", "Media"),
         // Its model runs many thousand schedules.
         .tests(of: "Cluster", "Media", "TestSupport", settings: optimised),
-        .tests(of: "PostgresStore", "Media", "Cluster", "FootlightTesting", "TestSupport", "Logging"),
+        .tests(
+            of: "PostgresStore",
+            "Media",
+            "Stage",
+            "Shows",
+            "Cluster",
+            "Persistence",
+            "FootlightTesting",
+            "TestSupport",
+            "Logging"
+        ),
         .tests(of: "RTMP", "Media", "FootlightTesting", "TestSupport", "NIOCore", "NIOPosix", "NIOEmbedded", "NIOSSL"),
         .tests(of: "HLS", "Media", "TestSupport", "NIOCore"),
         .tests(of: "Codecs", "Media", "TestSupport", "NIOCore"),

@@ -1,31 +1,6 @@
 import Cluster
 
 extension PostgresClusterStore {
-    /// Creates the tables; several nodes may do so at the same time.
-    ///
-    /// Rows of nodes are overwritten all the time: free space in each page keeps the new version of a row beside the old.
-    static let schema = """
-        SELECT pg_advisory_xact_lock(7061676553);
-        CREATE SCHEMA IF NOT EXISTS footlight;
-        CREATE TABLE IF NOT EXISTS footlight.version (number int NOT NULL);
-        INSERT INTO footlight.version SELECT \(version) WHERE NOT EXISTS (SELECT FROM footlight.version);
-        CREATE TABLE IF NOT EXISTS footlight.node (
-            id text PRIMARY KEY,
-            incarnation bigint NOT NULL,
-            count bigint NOT NULL,
-            fenced boolean NOT NULL DEFAULT false,
-            address text NOT NULL,
-            load double precision NOT NULL,
-            accepts_rooms boolean NOT NULL
-        ) WITH (fillfactor = 50);
-        CREATE TABLE IF NOT EXISTS footlight.room (
-            sid text PRIMARY KEY,
-            owner text,
-            incarnation bigint,
-            fence bigint NOT NULL
-        ) WITH (fillfactor = 70);
-        """
-
     static let readQuery = """
         SELECT 'node', id, incarnation, count, fenced, address, load::text, accepts_rooms FROM footlight.node
         UNION ALL
@@ -137,7 +112,7 @@ extension PostgresClusterStore {
             added AS (
                 INSERT INTO footlight.room (sid, owner, incarnation, fence)
                 SELECT c.sid, $1, $2::bigint, greatest(1, \(floor)::bigint) FROM me, unnest(\(newRooms)::text[]) AS c (sid)
-                ON CONFLICT DO NOTHING RETURNING sid, fence)
+                ON CONFLICT (sid) DO NOTHING RETURNING sid, fence)
             """
         return ([claimed], "SELECT sid, fence FROM claimed UNION ALL SELECT sid, fence FROM added")
     }

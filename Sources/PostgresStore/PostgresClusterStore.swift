@@ -5,9 +5,6 @@ public import Cluster
 /// Every write is one statement, and so one transaction: the writer's row first, then all that depends on it. The server
 /// acknowledges it when its synchronous standby has it. An answer that nothing was changed is no more than a read.
 public struct PostgresClusterStore: ClusterStore {
-    /// The version of the tables.
-    static let version = 1
-
     private let link: PostgresLink
 
     /// Makes the store; `prepare` creates its tables.
@@ -15,15 +12,11 @@ public struct PostgresClusterStore: ClusterStore {
         self.link = link
     }
 
-    /// Creates the tables in the schema `footlight` if they do not exist.
+    /// Creates the tables, with those of the other stores, or migrates them.
     ///
-    /// - Throws: `PostgresFault` if the tables are of a newer version, or cannot be created.
+    /// - Throws: `PostgresFault` if the tables are of a later version, or cannot be created.
     public func prepare() async throws(PostgresFault) {
-        _ = try await link.execute(PostgresStatement(Self.schema))
-        let rows = try await link.execute(PostgresStatement("SELECT number FROM footlight.version"))
-        guard let number = rows.first?.first.flatMap({ $0.flatMap { Int($0) } }), number == Self.version else {
-            throw .invalid("the tables of the database are of another version of Footlight")
-        }
+        try await PostgresSchema.prepare(link)
     }
 
     /// Executes a write.

@@ -35,9 +35,10 @@ public struct PostgresStatement: Sendable, Hashable {
         self.arguments = arguments
     }
 
-    /// Returns the text form of an array.
-    public static func array(_ elements: [String]) -> String {
+    /// Returns the text form of an array; nil is NULL.
+    public static func array(_ elements: [String?]) -> String {
         let quoted = elements.map { element in
+            guard let element else { return "NULL" }
             var text = "\""
             for character in element.unicodeScalars {
                 if character == "\"" || character == "\\" { text.unicodeScalars.append("\\") }

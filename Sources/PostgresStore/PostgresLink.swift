@@ -58,9 +58,39 @@ public final class PostgresLink: Sendable {
         return try result.get()
     }
 
+    /// Executes a statement and returns its rows as text, nil for NULL; blocks the calling thread until then.
+    ///
+    /// For queues whose work may block, never for an event loop or a task.
+    public func executeAndWait(_ statement: PostgresStatement) throws(PostgresFault) -> [[String?]] {
+        let deadline = MonotonicTime.now().advanced(milliseconds: timeout)
+        let answer = PostgresAnswer()
+        queue.add(PostgresQueue.Job(statement: statement, deadline: deadline) { answer.set($0) })
+        return try answer.wait(milliseconds: timeout + Self.allowance).get()
+    }
+
+    /// The milliseconds after a statement's deadline until its caller goes on without an answer, as when the name of a
+    /// host is being resolved.
+    private static let allowance: Int64 = 1000
+
     /// Ends the thread; statements that wait fail, and so do later ones.
     public func close() {
         queue.close()
+    }
+}
+
+/// The answer to a statement, for a thread that waits.
+private final class PostgresAnswer: Sendable {
+    private let result = Mutex(Result<[[String?]], PostgresFault>.failure(.unavailable("no answer in time")))
+    private let signal = DispatchSemaphore(value: 0)
+
+    func set(_ answer: Result<[[String?]], PostgresFault>) {
+        result.withLock { $0 = answer }
+        signal.signal()
+    }
+
+    func wait(milliseconds: Int64) -> Result<[[String?]], PostgresFault> {
+        _ = signal.wait(timeout: .now() + .milliseconds(Int(milliseconds)))
+        return result.withLock { $0 }
     }
 }
 

@@ -19,6 +19,7 @@ final class PostgresServers: Sendable {
     let ports: [Int]
     private let folder: TemporaryFolder
     private let processes = Mutex<[Int: ChildProcess]>([:])
+    private let databaseCount = Atomic(0)
 
     /// Starts the primary, and the standby if there is to be one.
     ///
@@ -62,10 +63,17 @@ final class PostgresServers: Sendable {
     }
 
     /// The connection string of a server, or of both.
-    func connection(_ servers: Int..., settings: String = "") -> String {
+    func connection(_ servers: Int..., database: String = "postgres", settings: String = "") -> String {
         let hosts = servers.map { _ in "127.0.0.1" }.joined(separator: ",")
         let list = servers.map { "\(ports[$0])" }.joined(separator: ",")
-        return "host=\(hosts) port=\(list) user=postgres dbname=postgres \(settings)"
+        return "host=\(hosts) port=\(list) user=postgres dbname=\(database) \(settings)"
+    }
+
+    /// Creates a database of a test's own on the primary, and returns its name.
+    func createDatabase() async throws -> String {
+        let name = "test\(databaseCount.wrappingAdd(1, ordering: .relaxed).newValue)"
+        try await query("CREATE DATABASE \(name)", on: 0)
+        return name
     }
 
     /// Executes SQL by psql and returns the answer without the last line end.

@@ -1,0 +1,54 @@
+public import Persistence
+
+/// Records in PostgreSQL.
+///
+/// Every call is one statement or several, each with the deadline of the link. The server acknowledges a write when its
+/// synchronous standby has it.
+public protocol PostgresStorage: RecordStorage {
+    /// The link that executes the statements.
+    var link: PostgresLink { get }
+}
+
+extension PostgresStorage {
+    /// The kind of the database, for the log.
+    public var location: String { "PostgreSQL" }
+
+    /// Always 0: a database on a server is repaired by its operator.
+    public var quarantinedDatabases: Int { 0 }
+
+    /// Always false: a database on a server is never replaced by an empty one.
+    public var needsFullWrite: Bool { false }
+
+    /// Does nothing.
+    public func fullWriteCompleted() {}
+
+    /// Checks whether the server, and its synchronous standby, would acknowledge a write.
+    public func probe() throws(StoreFault) {
+        // The lock of a row is logged and replicated as a write is, and changes nothing.
+        _ = try link.rows(PostgresStatement("SELECT number FROM footlight.version FOR SHARE"))
+    }
+
+    /// Does nothing: several storages use the link.
+    public func close() {}
+}
+
+extension PostgresLink {
+    /// Executes a statement and returns its rows as text, nil for NULL; blocks the calling thread until then.
+    func rows(_ statement: PostgresStatement) throws(StoreFault) -> [[String?]] {
+        do throws(PostgresFault) {
+            return try executeAndWait(statement)
+        } catch {
+            throw StoreFault(error)
+        }
+    }
+}
+
+extension StoreFault {
+    init(_ fault: PostgresFault) {
+        switch fault {
+        // disk_full
+        case .refused("53100", let reason): self = .full(reason)
+        case .refused, .unavailable, .overloaded, .invalid: self = .unavailable("\(fault)")
+        }
+    }
+}
