@@ -66,7 +66,14 @@ public struct StoredRoom: Sendable, Equatable {
     public var record: String
 
     /// Creates a row.
-    public init(sid: String, name: String, status: String, updatedAt: Double, endedAt: Double?, record: String) {
+    public init(
+        sid: String,
+        name: String,
+        status: String,
+        updatedAt: Double,
+        endedAt: Double? = nil,
+        record: String
+    ) {
         self.sid = sid
         self.name = name
         self.status = status

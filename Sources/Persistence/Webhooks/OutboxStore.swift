@@ -253,12 +253,16 @@ extension OutboxStore {
                 guard !message.recipients.isEmpty else { continue }
                 sequence += 1
                 try database.execute(
-                    sql: "INSERT INTO message (seq, id, type, room, at, body) VALUES (?, ?, ?, ?, ?, ?)",
+                    sql: """
+                        INSERT INTO message (seq, id, type, room, at, body) VALUES (?, ?, ?, ?, ?, ?)
+                        ON CONFLICT (id) DO NOTHING
+                        """,
                     arguments: [
                         sequence, message.id, message.type.rawValue, message.room, message.at,
                         message.body(sequence: sequence),
                     ]
                 )
+                guard database.changesCount > 0 else { continue }
                 for recipient in message.recipients {
                     try database.execute(
                         sql: """

@@ -15,8 +15,8 @@ public final class WebhookDispatcher: Sendable {
     struct State: Sendable {
         /// The endpoints by id.
         var endpoints: [String: EndpointState] = [:]
-        /// Events that are not stored yet.
-        var incoming: [WebhookEvent] = []
+        /// Events that are not stored yet, with the ids of their messages.
+        var incoming: [(event: WebhookEvent, id: String)] = []
         /// Whether a write of the incoming events is scheduled.
         var isWriting = false
         var writeFailures = 0
@@ -610,7 +610,8 @@ extension WebhookDispatcher {
                 state.dropped += 1
                 return false
             }
-            state.incoming.append(event)
+            // One id for all attempts: a database that did not answer may have stored the message.
+            state.incoming.append((event, RandomID.make("msg_")))
             defer { state.isWriting = true }
             return !state.isWriting
         }
@@ -643,9 +644,9 @@ extension WebhookDispatcher {
     /// Writes the incoming events; called on the outbox's queue.
     private func write() {
         let (events, recipients) = state.withLock { state in
-            (state.incoming, state.incoming.map { state.recipients(of: $0) })
+            (state.incoming, state.incoming.map { state.recipients(of: $0.event) })
         }
-        let messages = zip(events, recipients).compactMap { message(of: $0, to: $1) }
+        let messages = zip(events, recipients).compactMap { message(of: $0.event, id: $0.id, to: $1) }
         do {
             try outbox.store.append(messages, now: now())
         } catch {
@@ -694,7 +695,7 @@ extension WebhookDispatcher {
         return dropped
     }
 
-    private func message(of event: WebhookEvent, to recipients: [String]) -> OutboxMessage? {
+    private func message(of event: WebhookEvent, id: String, to recipients: [String]) -> OutboxMessage? {
         var data = Data()
         var recipients = recipients
         if !recipients.isEmpty {
@@ -712,13 +713,14 @@ extension WebhookDispatcher {
         }
         guard event.mark != nil || !recipients.isEmpty else { return nil }
         return OutboxMessage(
-            id: RandomID.make("msg_"),
+            id: id,
             type: event.type,
             room: event.room?.name ?? "",
             at: event.at,
             data: data,
             recipients: recipients,
-            mark: event.mark
+            mark: event.mark,
+            roomSID: event.room?.sid
         )
     }
 

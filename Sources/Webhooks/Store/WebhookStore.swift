@@ -25,6 +25,8 @@ public protocol WebhookStore: Sendable {
 
     /// Appends messages in order, with a delivery for each existing recipient, and stores their marks.
     ///
+    /// A message whose id is stored already is left out.
+    ///
     /// - Parameter now: Seconds since 1970. A sequence number is the milliseconds since 1970, or one more than the
     ///   last, whichever is higher, so that it increases even if a database was lost.
     func append(_ messages: [OutboxMessage], now: Double) throws
@@ -99,6 +101,8 @@ public struct OutboxMessage: Sendable {
     public let recipients: [String]
     /// The mark to be stored; nil for none.
     public let mark: (name: String, value: Int64)?
+    /// The room's sid, by which a database of several gateways checks that the sender owns the room; nil for none.
+    public let roomSID: String?
 
     /// Creates a message.
     public init(
@@ -108,7 +112,8 @@ public struct OutboxMessage: Sendable {
         at: Double,
         data: Data,
         recipients: [String],
-        mark: (name: String, value: Int64)?
+        mark: (name: String, value: Int64)?,
+        roomSID: String? = nil
     ) {
         self.id = id
         self.type = type
@@ -117,6 +122,7 @@ public struct OutboxMessage: Sendable {
         self.data = data
         self.recipients = recipients
         self.mark = mark
+        self.roomSID = roomSID
     }
 
     /// Returns the message body: the fields of Standard Webhooks and the sequence number.
