@@ -87,7 +87,9 @@ let package = Package(
         .target(name: "Cluster", dependencies: ["Media"], swiftSettings: optimised),
         .target(
             name: "PostgresStore",
-            dependencies: ["Media", "Cluster", "Shows", "Persistence", "CPostgres", logging],
+            dependencies: [
+                "Media", "Cluster", "Shows", "FootlightModel", "Webhooks", "Persistence", "CPostgres", logging,
+            ],
             swiftSettings: strict
         ),
 
@@ -265,6 +267,8 @@ let package = Package(
             "Stage",
             "Shows",
             "Cluster",
+            "FootlightModel",
+            "Webhooks",
             "Persistence",
             "FootlightTesting",
             "TestSupport",

@@ -17,7 +17,9 @@ final class PostgresConnection {
     /// Connects, and prepares the session.
     ///
     /// Resolving a host's name blocks the thread, and is not limited by the deadline.
-    init(_ server: PostgresServer, until deadline: MonotonicTime) throws(PostgresFault) {
+    ///
+    /// - Parameter lockTimeout: The milliseconds for which the server lets a statement wait for a lock.
+    init(_ server: PostgresServer, lockTimeout: Int64, until deadline: MonotonicTime) throws(PostgresFault) {
         let keywords = server.settings.keys.sorted()
         guard
             let handle = withCStrings(
@@ -33,7 +35,7 @@ final class PostgresConnection {
         footlight_postgres_watch_notices(handle, hasWarning)
         try connect(until: deadline)
         guard PQsetnonblocking(handle, 1) == 0 else { throw lost("the connection cannot be used without blocking") }
-        try prepare(until: deadline)
+        try prepare(lockTimeout: lockTimeout, until: deadline)
     }
 
     deinit {
@@ -53,9 +55,12 @@ final class PostgresConnection {
         }
     }
 
-    private func prepare(until deadline: MonotonicTime) throws(PostgresFault) {
-        // Roles and databases can have weaker defaults, by which a server acknowledges what only it has.
-        let settings = "SET synchronous_commit = on; SET client_min_messages = warning"
+    private func prepare(lockTimeout: Int64, until deadline: MonotonicTime) throws(PostgresFault) {
+        // Roles and databases can have weaker defaults, by which a server acknowledges what only it has. A session whose
+        // client is gone must not wait for the row that an earlier one has locked until a standby is back.
+        let settings = """
+            SET synchronous_commit = on; SET client_min_messages = warning; SET lock_timeout = \(lockTimeout)
+            """
         _ = try run(PostgresStatement(settings), until: deadline)
         // The server keeps a session that waits for a standby when its client is gone. Each further one would wait, too,
         // until the server accepts no connections at all.

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Executes statements on whichever server of a connection string accepts writes, one after the other.
 ///
-/// A thread of its own owns the connection, so nothing here blocks a caller. Every statement is answered by its timeout.
+/// A thread of its own owns the connection. Every statement or transaction is answered by its timeout.
 /// A connection that is lost or late is replaced, by one to the next server first.
 public final class PostgresLink: Sendable {
     /// The settings.
@@ -40,7 +40,7 @@ public final class PostgresLink: Sendable {
         timeout = configuration.timeout
         let thread = WorkerThread(name: "postgres") {
             var worker = PostgresWorker(servers: servers, timeout: configuration.timeout, logger: logger)
-            while let job = queue.next() { job.finish(worker.execute(job.statement, until: job.deadline)) }
+            while let job = queue.next() { job.execute(&worker) }
         }
         if !thread.hasStarted { queue.close() }
     }
@@ -51,9 +51,11 @@ public final class PostgresLink: Sendable {
     public func execute(_ statement: PostgresStatement) async throws(PostgresFault) -> [[String?]] {
         let deadline = MonotonicTime.now().advanced(milliseconds: timeout)
         let result = await withCheckedContinuation { continuation in
-            queue.add(
-                PostgresQueue.Job(statement: statement, deadline: deadline) { continuation.resume(returning: $0) }
-            )
+            add(until: deadline) {
+                continuation.resume(returning: $0)
+            } body: { (connection) throws(PostgresFault) in
+                try connection.run(statement, until: deadline)
+            }
         }
         return try result.get()
     }
@@ -63,9 +65,46 @@ public final class PostgresLink: Sendable {
     /// For queues whose work may block, never for an event loop or a task.
     public func executeAndWait(_ statement: PostgresStatement) throws(PostgresFault) -> [[String?]] {
         let deadline = MonotonicTime.now().advanced(milliseconds: timeout)
-        let answer = PostgresAnswer()
-        queue.add(PostgresQueue.Job(statement: statement, deadline: deadline) { answer.set($0) })
+        return try wait(until: deadline) { (connection) throws(PostgresFault) in
+            try connection.run(statement, until: deadline)
+        }
+    }
+
+    /// Executes several statements as one transaction; blocks the calling thread until it is committed.
+    ///
+    /// For queues whose work may block, never for an event loop or a task. The timeout is that of the whole transaction.
+    ///
+    /// - Parameter body: Executes the statements, on the link's thread; a fault that it throws undoes them.
+    func transactionAndWait<Outcome: Sendable>(
+        _ body: @escaping @Sendable (PostgresTransaction) throws(PostgresFault) -> Outcome
+    ) throws(PostgresFault) -> Outcome {
+        let deadline = MonotonicTime.now().advanced(milliseconds: timeout)
+        return try wait(until: deadline) { (connection) throws(PostgresFault) in
+            try PostgresTransaction.run(on: connection, until: deadline, body)
+        }
+    }
+
+    private func wait<Outcome: Sendable>(
+        until deadline: MonotonicTime,
+        _ body: @escaping @Sendable (PostgresConnection) throws(PostgresFault) -> Outcome
+    ) throws(PostgresFault) -> Outcome {
+        let answer = PostgresAnswer<Outcome>()
+        add(until: deadline, finish: { answer.set($0) }, body: body)
         return try answer.wait(milliseconds: timeout + Self.allowance).get()
+    }
+
+    private func add<Outcome>(
+        until deadline: MonotonicTime,
+        finish: @escaping @Sendable (Result<Outcome, PostgresFault>) -> Void,
+        body: @escaping @Sendable (PostgresConnection) throws(PostgresFault) -> Outcome
+    ) {
+        queue.add(
+            PostgresQueue.Job {
+                finish($0.perform(until: deadline, body))
+            } fail: {
+                finish(.failure($0))
+            }
+        )
     }
 
     /// The milliseconds after a statement's deadline until its caller goes on without an answer, as when the name of a
@@ -78,17 +117,17 @@ public final class PostgresLink: Sendable {
     }
 }
 
-/// The answer to a statement, for a thread that waits.
-private final class PostgresAnswer: Sendable {
-    private let result = Mutex(Result<[[String?]], PostgresFault>.failure(.unavailable("no answer in time")))
+/// The answer to a statement or transaction, for a thread that waits.
+private final class PostgresAnswer<Outcome: Sendable>: Sendable {
+    private let result = Mutex(Result<Outcome, PostgresFault>.failure(.unavailable("no answer in time")))
     private let signal = DispatchSemaphore(value: 0)
 
-    func set(_ answer: Result<[[String?]], PostgresFault>) {
+    func set(_ answer: Result<Outcome, PostgresFault>) {
         result.withLock { $0 = answer }
         signal.signal()
     }
 
-    func wait(milliseconds: Int64) -> Result<[[String?]], PostgresFault> {
+    func wait(milliseconds: Int64) -> Result<Outcome, PostgresFault> {
         _ = signal.wait(timeout: .now() + .milliseconds(Int(milliseconds)))
         return result.withLock { $0 }
     }
@@ -97,9 +136,10 @@ private final class PostgresAnswer: Sendable {
 /// The statements that wait for the thread.
 final class PostgresQueue: Sendable {
     struct Job: Sendable {
-        var statement: PostgresStatement
-        var deadline: MonotonicTime
-        var finish: @Sendable (Result<[[String?]], PostgresFault>) -> Void
+        /// Called by the thread.
+        var execute: @Sendable (inout PostgresWorker) -> Void
+        /// Called instead if the job is not executed.
+        var fail: @Sendable (PostgresFault) -> Void
     }
 
     private struct State {
@@ -124,7 +164,7 @@ final class PostgresQueue: Sendable {
             state.jobs.append(job)
             return nil
         }
-        if let fault { job.finish(.failure(fault)) } else { signal.signal() }
+        if let fault { job.fail(fault) } else { signal.signal() }
     }
 
     /// Waits for a job and removes it; nil once the queue is closed.
@@ -139,7 +179,42 @@ final class PostgresQueue: Sendable {
             state.isClosed = true
             return state.jobs
         }
-        for job in jobs { job.finish(.failure(.unavailable("the link is closed"))) }
+        for job in jobs { job.fail(.unavailable("the link is closed")) }
         signal.signal()
+    }
+}
+
+/// The statements of one transaction; used by the thread of the link, while it calls the transaction's body.
+struct PostgresTransaction {
+    private let connection: PostgresConnection
+    private let deadline: MonotonicTime
+
+    /// Executes a statement and returns its rows as text; nil is NULL.
+    @discardableResult
+    func run(_ sql: String, _ arguments: [String?] = []) throws(PostgresFault) -> [[String?]] {
+        try connection.run(PostgresStatement(sql, arguments), until: deadline)
+    }
+
+    /// Executes the statements of `body`, and commits them.
+    static func run<Outcome>(
+        on connection: PostgresConnection,
+        until deadline: MonotonicTime,
+        _ body: (PostgresTransaction) throws(PostgresFault) -> Outcome
+    ) throws(PostgresFault) -> Outcome {
+        let transaction = PostgresTransaction(connection: connection, deadline: deadline)
+        try transaction.run("BEGIN")
+        let outcome: Outcome
+        do throws(PostgresFault) {
+            outcome = try body(transaction)
+            // If a statement was refused, and the body went on regardless, this one is refused, too.
+            try transaction.run("SELECT")
+        } catch {
+            // A connection that was lost or late is given up, and the transaction with it.
+            if case .unavailable = error { throw error }
+            try transaction.run("ROLLBACK")
+            throw error
+        }
+        try transaction.run("COMMIT")
+        return outcome
     }
 }

@@ -182,17 +182,14 @@ public final class PostgresRoomStorage: RoomStorage, PostgresStorage {
     }
 
     private static func room(_ row: [String?]) throws(StoreFault) -> StoredRoom {
-        guard row.count == 6, let sid = row[0], let name = row[1], let status = row[2],
-            let updatedAt = row[3].flatMap({ Double($0) }), let record = row[5]
-        else { throw .unavailable("a row of the database is not understood") }
-        let endedAt = row[4].flatMap { Double($0) }
+        var columns = PostgresColumns(row)
         return StoredRoom(
-            sid: sid,
-            name: name,
-            status: status,
-            updatedAt: updatedAt,
-            endedAt: endedAt,
-            record: record
+            sid: try columns.value(),
+            name: try columns.value(),
+            status: try columns.value(),
+            updatedAt: try columns.value(),
+            endedAt: try columns.optional(),
+            record: try columns.value()
         )
     }
 }

@@ -33,7 +33,7 @@ public enum PostgresSchema {
     }
 
     /// The migrations; one that was released is never changed.
-    static let migrations = [cluster, records]
+    static let migrations = [cluster, records, webhooks]
 
     /// Rows of nodes are overwritten all the time: free space in each page keeps the new version of a row beside the old.
     private static let cluster = """
@@ -79,5 +79,40 @@ public enum PostgresSchema {
             written_fence bigint NOT NULL,
             written_number bigint NOT NULL
         );
+        """
+
+    /// The tables of SQLite, with sealed secrets, and the node that sends to each endpoint at present.
+    ///
+    /// Appending locks the only row of the sequence, so that messages become visible in the order of their numbers.
+    private static let webhooks = """
+        CREATE TABLE footlight.webhook_endpoint (
+            id text PRIMARY KEY, url text NOT NULL, text text NOT NULL, room text, show text, types text NOT NULL,
+            secret bytea NOT NULL, former_secret bytea, former_until double precision, disabled text,
+            created_at double precision NOT NULL, updated_at double precision NOT NULL, failures bigint NOT NULL,
+            failing_since double precision, failed_at double precision, next_try double precision,
+            is_asked boolean NOT NULL, dropped bigint NOT NULL, sender text, sender_until timestamptz
+        );
+        CREATE TABLE footlight.webhook_message (
+            seq bigint PRIMARY KEY, id text UNIQUE NOT NULL, type text NOT NULL, room text NOT NULL,
+            at double precision NOT NULL, body bytea NOT NULL
+        );
+        CREATE TABLE footlight.webhook_delivery (
+            endpoint text NOT NULL REFERENCES footlight.webhook_endpoint (id) ON DELETE CASCADE,
+            seq bigint NOT NULL REFERENCES footlight.webhook_message (seq) ON DELETE CASCADE,
+            state text NOT NULL, tries bigint NOT NULL, settled_at double precision,
+            PRIMARY KEY (endpoint, seq)
+        );
+        CREATE INDEX webhook_delivery_pending ON footlight.webhook_delivery (endpoint, seq) WHERE state = 'pending';
+        CREATE INDEX webhook_delivery_by_message ON footlight.webhook_delivery (seq);
+        CREATE INDEX webhook_delivery_by_end ON footlight.webhook_delivery (settled_at) WHERE settled_at IS NOT NULL;
+        CREATE TABLE footlight.webhook_attempt (
+            endpoint text NOT NULL, seq bigint NOT NULL, number bigint NOT NULL, at double precision NOT NULL,
+            duration double precision NOT NULL, outcome text NOT NULL, status bigint, retry_after double precision,
+            PRIMARY KEY (endpoint, seq, number),
+            FOREIGN KEY (endpoint, seq) REFERENCES footlight.webhook_delivery (endpoint, seq) ON DELETE CASCADE
+        );
+        CREATE TABLE footlight.webhook_mark (name text PRIMARY KEY, value bigint NOT NULL);
+        CREATE TABLE footlight.webhook_sequence (number bigint NOT NULL);
+        INSERT INTO footlight.webhook_sequence VALUES (0);
         """
 }

@@ -47,9 +47,9 @@ public final class PostgresShowStorage: ShowStorage, PostgresStorage {
             ["\(ShowDirectory.mostShows)"]
         )
         return try link.rows(statement).map { row throws(StoreFault) in
-            guard row.count == 2, let id = row[0], let document = row[1].flatMap(Self.document) else {
-                throw .unavailable("a row of the database is not understood")
-            }
+            var columns = PostgresColumns(row)
+            let id: String = try columns.value()
+            guard let document = PostgresStatement.bytes(try columns.value()) else { throw PostgresColumns.malformed }
             return (id, document)
         }
     }
@@ -70,13 +70,8 @@ public final class PostgresShowStorage: ShowStorage, PostgresStorage {
             throw .unavailable("the server does not know that this gateway owns the show")
         }
         guard let text = row.first.flatMap(\.self) else { return nil }
-        guard let document = Self.document(text) else { throw .unavailable("a row of the database is not understood") }
+        guard let document = PostgresStatement.bytes(text) else { throw PostgresColumns.malformed }
         return document
-    }
-
-    /// PostgreSQL divides base64 into lines.
-    private static func document(_ text: String) -> Data? {
-        Data(base64Encoded: text, options: .ignoreUnknownCharacters)
     }
 
     /// Returns the statement that writes or deletes a document.

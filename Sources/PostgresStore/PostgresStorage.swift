@@ -1,3 +1,4 @@
+import Foundation
 public import Persistence
 
 /// Records in PostgreSQL.
@@ -40,6 +41,38 @@ extension PostgresLink {
         } catch {
             throw StoreFault(error)
         }
+    }
+}
+
+/// The columns of a row, decoded from left to right.
+struct PostgresColumns {
+    static let malformed = StoreFault.unavailable("a row of the database is not understood")
+
+    private var values: ArraySlice<String?>
+
+    init(_ row: [String?]) {
+        values = row[...]
+    }
+
+    /// Decodes the next column; nil is NULL.
+    mutating func optional<Value: LosslessStringConvertible>() throws(StoreFault) -> Value? {
+        guard let column = values.popFirst() else { throw Self.malformed }
+        guard let column else { return nil }
+        guard let value = Value(column) else { throw Self.malformed }
+        return value
+    }
+
+    /// Decodes the next column.
+    mutating func value<Value: LosslessStringConvertible>() throws(StoreFault) -> Value {
+        guard let value: Value = try optional() else { throw Self.malformed }
+        return value
+    }
+}
+
+extension PostgresStatement {
+    /// Decodes base64 as PostgreSQL encodes it, in lines; nil if it is none.
+    static func bytes(_ text: String) -> Data? {
+        Data(base64Encoded: text, options: .ignoreUnknownCharacters)
     }
 }
 

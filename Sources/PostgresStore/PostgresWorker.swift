@@ -24,17 +24,17 @@ struct PostgresWorker {
         backoff = Backoff(initial: seconds / 16, maximum: seconds / 2, jitter: 0.5)
     }
 
-    /// Executes a statement by a deadline.
-    mutating func execute(
-        _ statement: PostgresStatement,
-        until deadline: MonotonicTime
-    ) -> Result<[[String?]], PostgresFault> {
+    /// Executes a statement, or several, by a deadline.
+    mutating func perform<Outcome>(
+        until deadline: MonotonicTime,
+        _ body: (PostgresConnection) throws(PostgresFault) -> Outcome
+    ) -> Result<Outcome, PostgresFault> {
         guard MonotonicTime.now() < deadline else { return .failure(.unavailable("the statement waited too long")) }
         do {
             let connection = try connected(by: deadline)
-            let rows = try connection.run(statement, until: deadline)
+            let outcome = try body(connection)
             succeeded()
-            return .success(rows)
+            return .success(outcome)
         } catch .refused(let code, let reason) where !Self.isReadOnly(code) {
             succeeded()
             return .failure(.refused(code: code, reason))
@@ -65,7 +65,7 @@ struct PostgresWorker {
             // A server that does not answer leaves time for the next one.
             let share = servers.count == 1 ? deadline : min(deadline, now.advanced(milliseconds: timeout / 2))
             do {
-                let opened = try PostgresConnection(servers[current], until: share)
+                let opened = try PostgresConnection(servers[current], lockTimeout: timeout, until: share)
                 connection = opened
                 return opened
             } catch {

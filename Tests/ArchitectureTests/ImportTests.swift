@@ -9,7 +9,8 @@ private let table: [String: String] = [
     "Media": "NIOCore Synchronization Dispatch Glibc Darwin",
     "Stage": "Media Crypto DequeModule Synchronization Glibc Darwin",
     "Cluster": "Media",
-    "PostgresStore": "Media Shows Cluster Persistence CPostgres Logging Dispatch \(foundation)",
+    "PostgresStore":
+        "Media Shows Cluster FootlightModel Webhooks Persistence CPostgres Logging Dispatch \(foundation)",
     "RTMP": "Media NIOCore NIOPosix NIOSSL FoundationEssentials Synchronization Glibc Darwin",
     "HLS": "Media NIOCore Crypto FoundationEssentials Foundation",
     "Codecs": "Media CFFmpeg CYUV CPango NIOCore Foundation Synchronization Glibc",

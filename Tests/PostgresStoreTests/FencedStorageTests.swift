@@ -302,13 +302,14 @@ struct FencedStorageTests {
         let (rooms, shows) = (node.rooms(), node.shows())
         #expect(try write([room("RM1")], by: rooms) == RoomWriteResult())
         try rooms.probe()
-        servers.kill(1)
+        try await servers.killStandby()
         let operations: [() throws -> Void] = [
             { _ = try write([room("RM2")], by: rooms) }, { try shows.save(Data(), of: "SH1") }, { try rooms.probe() },
         ]
-        for operation in operations {
-            guard case .unavailable = fault(operation) else {
-                Issue.record("acknowledged")
+        for (index, operation) in operations.enumerated() {
+            let fault = fault(operation)
+            guard case .unavailable = fault else {
+                Issue.record("\(index): \(String(describing: fault))")
                 continue
             }
         }

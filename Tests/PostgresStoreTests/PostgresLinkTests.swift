@@ -1,9 +1,10 @@
 import FootlightTesting
 import Logging
 import Media
-import PostgresStore
 import TestSupport
 import Testing
+
+@testable import PostgresStore
 
 @Suite("Link to PostgreSQL", .enabled(if: TestRun.isFull && PostgresServers.programs != nil))
 struct PostgresLinkTests {
@@ -82,7 +83,7 @@ struct PostgresLinkTests {
         try await servers.query("ALTER ROLE postgres SET synchronous_commit = local", on: 0)
         let link = try link(servers.connection(0), timeout: 1000)
         #expect(await fault(link, "INSERT INTO t VALUES (1)") == nil)
-        servers.kill(1)
+        try await servers.killStandby()
         guard case .unavailable = await fault(link, "INSERT INTO t VALUES (2)") else {
             Issue.record("acknowledged without the standby")
             return
@@ -101,7 +102,7 @@ struct PostgresLinkTests {
     func waitingSessions() async throws {
         let servers = try await PostgresServers()
         try await servers.query("CREATE TABLE t (n int)", on: 0)
-        servers.kill(1)
+        try await servers.killStandby()
         let link = try link(servers.connection(0), timeout: 100)
         for _ in 0..<25 { #expect(await fault(link, "INSERT INTO t VALUES (1)") != nil) }
         let waiting = try await servers.query(
@@ -109,6 +110,64 @@ struct PostgresLinkTests {
             on: 0
         )
         #expect((1...9).contains(Int(waiting) ?? 0), "\(waiting) sessions wait")
+        try await servers.query("ALTER SYSTEM SET synchronous_standby_names = ''", on: 0)
+        try await servers.query("SELECT pg_reload_conf()", on: 0)
+    }
+
+    @Test("a transaction is committed as a whole, or not at all")
+    func transactions() async throws {
+        let servers = try await PostgresServers(hasStandby: false)
+        let link = try link(servers.connection(0))
+        try await servers.query("CREATE TABLE t (n int PRIMARY KEY)", on: 0)
+        let sum = try link.transactionAndWait { (transaction) throws(PostgresFault) in
+            for number in 1...3 { try transaction.run("INSERT INTO t VALUES ($1::int)", ["\(number)"]) }
+            return try transaction.run("SELECT sum(n) FROM t")
+        }
+        #expect(sum == [["6"]])
+        var error = #expect(throws: PostgresFault.self) {
+            try link.transactionAndWait { (transaction) throws(PostgresFault) in
+                try transaction.run("INSERT INTO t VALUES (4)")
+                try transaction.run("INSERT INTO t VALUES (1)")
+            }
+        }
+        guard case .refused("23505", _) = error else {
+            Issue.record("not refused: \(String(describing: error))")
+            return
+        }
+        // A body that goes on after a refusal.
+        error = #expect(throws: PostgresFault.self) {
+            try link.transactionAndWait { (transaction) throws(PostgresFault) in
+                try transaction.run("INSERT INTO t VALUES (4)")
+                _ = try? transaction.run("INSERT INTO t VALUES (1)")
+            }
+        }
+        guard case .refused("25P02", _) = error else {
+            Issue.record("not refused: \(String(describing: error))")
+            return
+        }
+        _ = #expect(throws: PostgresFault.invalid("an argument contains a null character")) {
+            try link.transactionAndWait { (transaction) throws(PostgresFault) in
+                try transaction.run("INSERT INTO t VALUES (4)")
+                try transaction.run("SELECT $1", ["\0"])
+            }
+        }
+        #expect(try link.executeAndWait(PostgresStatement("SELECT count(*) FROM t")) == [["3"]])
+    }
+
+    @Test("sessions that wait for the lock of an abandoned one end by themselves")
+    func lockedRow() async throws {
+        let servers = try await PostgresServers()
+        try await servers.query("CREATE TABLE t (n int)", on: 0)
+        try await servers.query("INSERT INTO t VALUES (1)", on: 0)
+        try await servers.killStandby()
+        let link = try link(servers.connection(0), timeout: 100)
+        // The first one keeps the row locked while it waits for the standby.
+        for _ in 0..<40 { #expect(await fault(link, "UPDATE t SET n = 2") != nil) }
+        let sessions = try await servers.query(
+            "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'UPDATE%'",
+            on: 0
+        )
+        #expect((1...6).contains(Int(sessions) ?? 0), "\(sessions) sessions")
         try await servers.query("ALTER SYSTEM SET synchronous_standby_names = ''", on: 0)
         try await servers.query("SELECT pg_reload_conf()", on: 0)
     }

@@ -84,6 +84,15 @@ final class PostgresServers: Sendable {
         return output.trimmingCharacters(in: .newlines)
     }
 
+    /// Kills the standby, and waits until the primary has noticed.
+    func killStandby() async throws {
+        kill(1)
+        let isGone = try await eventually {
+            try await self.query("SELECT count(*) FROM pg_stat_replication", on: 0) == "0"
+        }
+        if !isGone { throw ToolFailure("the standby is still connected") }
+    }
+
     /// Kills a server and all its processes.
     func kill(_ server: Int) {
         processes.withLock { $0.removeValue(forKey: server) }?.end()

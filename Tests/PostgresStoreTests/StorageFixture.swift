@@ -5,6 +5,7 @@ import Stage
 import Synchronization
 import TestSupport
 import Testing
+import Webhooks
 
 @testable import Persistence
 
@@ -75,6 +76,11 @@ final class StorageFixture: Sendable {
         )
     }
 
+    func outbox() -> any WebhookStore {
+        if let node = node.withLock({ $0 }) { return node.outbox() }
+        return OutboxStore(path: folder.file("webhooks.sqlite"), logger: Self.logger)
+    }
+
     func store(of directory: any RoomRecordSource, writeDelay: Double = 0.02) -> RoomStore {
         node.withLock { $0 }?.store(of: directory, writeDelay: writeDelay)
             ?? RoomStore(
@@ -115,6 +121,7 @@ final class ClaimingNode: Sendable {
     let link: PostgresLink
     private let cluster: PostgresClusterStore
     private let identity: NodeIdentity
+    var name: String { identity.node }
     private let state = Mutex(State())
 
     /// Registers a process of a node in place of the former one.
@@ -141,6 +148,15 @@ final class ClaimingNode: Sendable {
         PostgresShowStorage(link: link) { [self] in fence(of: $0) }
     }
 
+    func outbox(leaseDuration: Double = 60) -> PostgresOutboxStore {
+        PostgresOutboxStore(
+            link: link,
+            node: identity.node,
+            leaseDuration: leaseDuration,
+            secret: Array(1...32)
+        ) { [self] in fence(of: $0) }
+    }
+
     func store(
         of directory: any RoomRecordSource,
         writeDelay: Double = 0.02,
@@ -153,6 +169,21 @@ final class ClaimingNode: Sendable {
             onRefused: onRefused,
             logger: StorageFixture.logger
         )
+    }
+
+    /// The fence of a room that was released stays known, as the one by which this node owned it last.
+    func release(_ ids: [String], isForgotten: Bool = true) async throws {
+        var write = nextWrite()
+        write.releases = state.withLock { state in
+            ids.compactMap { id in
+                state.fences[id].map { RoomTenure(room: id, owner: identity, fence: $0) }
+            }
+        }
+        guard try await cluster.write(write) == .accepted(granted: []) else { throw ToolFailure("not released") }
+        guard isForgotten else { return }
+        state.withLock { state in
+            for id in ids { state.fences[id] = nil }
+        }
     }
 
     /// Claims rooms or shows, after fencing another node if there is one.
@@ -169,16 +200,6 @@ final class ClaimingNode: Sendable {
         state.withLock { state in
             for tenure in granted { state.fences[tenure.room] = tenure.fence }
         }
-    }
-
-    func release(_ ids: [String]) async throws {
-        var write = nextWrite()
-        write.releases = state.withLock { state in
-            ids.compactMap { id in
-                state.fences.removeValue(forKey: id).map { RoomTenure(room: id, owner: identity, fence: $0) }
-            }
-        }
-        guard try await cluster.write(write) == .accepted(granted: []) else { throw ToolFailure("not released") }
     }
 
     private func nextWrite() -> NodeWrite {

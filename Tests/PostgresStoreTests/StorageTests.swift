@@ -43,6 +43,7 @@ struct StorageTests {
     @Test("another process loads the latest version of each saved room", arguments: DatabaseKind.present)
     func saveAndLoad(kind: DatabaseKind) async throws {
         let fixture = try await StorageFixture(kind)
+        defer { withExtendedLifetime(fixture) {} }
         try await fixture.claim(["RM1", "RM2", "RM3", "RM4"])
         let rooms = fixture.rooms()
         #expect(try rooms.load().isEmpty)
@@ -65,6 +66,7 @@ struct StorageTests {
     @Test("retains ended rooms up to a number and an age, and all rooms in progress", arguments: DatabaseKind.present)
     func retention(kind: DatabaseKind) async throws {
         let fixture = try await StorageFixture(kind)
+        defer { withExtendedLifetime(fixture) {} }
         let rooms = fixture.rooms()
         func save(_ numbers: ClosedRange<Int>, since: Double) async throws {
             let sids = numbers.map { String(format: "RM%02d", $0) }
@@ -191,6 +193,7 @@ struct StorageTests {
     @Test("shows come back with their keys, in the version of the last write", arguments: DatabaseKind.present)
     func shows(kind: DatabaseKind) async throws {
         let fixture = try await StorageFixture(kind)
+        defer { withExtendedLifetime(fixture) {} }
         let (first, second) = (try await makeShow("weekly"), try await makeShow("other"))
         try await fixture.claim([first.id, second.id])
         let store = ShowStore(storage: fixture.shows(), secret: Array(1...32), logger: StorageFixture.logger)
