@@ -128,6 +128,8 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
             ] + nioProducts("NIOCore", "NIOPosix", "NIOHTTP1"),
             swiftSettings: strict
         ),
@@ -310,6 +312,8 @@ let package = Package(
             "HTTPTypes",
             "NIOHTTPTypes",
             "NIOHTTPTypesHTTP1",
+            "NIOHTTP2",
+            "NIOHPACK",
             "NIOCore",
             "NIOPosix",
             "NIOEmbedded",
@@ -483,6 +487,7 @@ extension Target {
         "NIOSSL": "swift-nio-ssl", "Hummingbird": "hummingbird", "JWTKit": "jwt-kit", "Logging": "swift-log",
         "NIOCore": "swift-nio", "NIOPosix": "swift-nio", "NIOEmbedded": "swift-nio", "NIOHTTP1": "swift-nio",
         "Configuration": "swift-configuration", "GRDB": "GRDB.swift", "Crypto": "swift-crypto",
+        "NIOHTTP2": "swift-nio-http2", "NIOHPACK": "swift-nio-http2",
     ]
 
     /// The tests of one target, and what they need beside it; files beside the tests that they read where they lie are

@@ -19,7 +19,7 @@ private let table: [String: String] = [
     "Ingest": "Media Stage RTMP Logging Metrics NIOCore Synchronization",
     "FanOut": """
     Media Stage RTMP HLS FootlightModel CZlib Logging Metrics HTTPTypes NIOHTTPTypes NIOHTTPTypesHTTP1 NIOCore NIOPosix \
-    NIOHTTP1 \(foundation)
+    NIOHTTP1 NIOHTTP2 NIOHPACK \(foundation)
     """,
     "Recording": "Media Stage HLS Logging NIOCore Dispatch \(foundation)",
     "Viewership": "Media Stage Crypto \(foundation)",

@@ -8,10 +8,10 @@ public enum HTTPTransport: Sendable {
     case http1
     /// HTTP/1.1 over TLS.
     case http1OverTLS
-    /// HTTP/2 over TLS; each request has a channel of its own, a stream of the connection.
+    /// HTTP/2 over TLS; the request has a channel of its own, a stream of the connection.
     case http2
 
-    /// The name of the TLS handler in the pipeline of a connection.
+    /// The name of the last handler of TLS in the pipeline of a connection.
     public static let tlsHandlerName = "tls"
 }
 
@@ -52,8 +52,8 @@ public final class MediaConnection {
     /// Returns the numeric address of the peer; nil if unknown.
     ///
     /// Formatted once. Asked of the channel, because a stream of HTTP/2 traps when its context is asked.
-    func peer(of context: ChannelHandlerContext) -> String? {
-        if peer == nil { peer = context.channel.remoteAddress?.ipAddress }
+    func peer(of channel: any Channel) -> String? {
+        if peer == nil { peer = channel.remoteAddress?.ipAddress }
         return peer
     }
 

@@ -27,13 +27,14 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     /// The event fired when a stream takes over the connection; no further request will come.
     public struct StreamingTakeover: Sendable {}
 
-    private let service: MediaService
     /// The time that pending writes have when the listener shuts down; a client may read as slowly as it plays.
     private static let drainTimeout = TimeAmount.seconds(1)
 
     private let isForMixers: Bool
-    private let connection: MediaConnection
     private let transport: HTTPTransport
+    private let responder: MediaResponder
+    private var service: MediaService { responder.service }
+    private var connection: MediaConnection { responder.connection }
     private var limits: HTTPLimits { service.limits }
     /// The request being read that is answered here; nil if the server behind answers it.
     private var current: Request?
@@ -85,8 +86,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         transport: HTTPTransport = .http1,
         isForMixers: Bool = false
     ) {
-        self.service = service
-        self.connection = connection
+        responder = MediaResponder(service: service, connection: connection)
         self.transport = transport
         self.isForMixers = isForMixers
     }
@@ -168,7 +168,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
                 forwardedRequests += 1
                 self.isForwarding = true
                 let client = service.budget.account(of: client, head.headerFields)
-                let head = service.trust.forwarding(head, peer: connection.peer(of: context), client: client)
+                let head = service.trust.forwarding(head, peer: connection.peer(of: context.channel), client: client)
                 context.fireChannelRead(wrapInboundOut(.head(head)))
             }
         case .body:
@@ -203,14 +203,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         context: ChannelHandlerContext
     ) {
         func makePlayer() -> PlayerRequest {
-            PlayerRequest(
-                head,
-                for: request,
-                query: query,
-                peer: connection.peer(of: context),
-                bearer: bearer,
-                trust: service.trust
-            )
+            responder.player(of: request, head, query: query, bearer: bearer, on: context.channel)
         }
         let response: MediaResponse
         switch (head.method, request.target) {
@@ -230,18 +223,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         case (.head, .flv):
             response = FLVStream.headResponse(room: request.room, player: makePlayer(), service: service)
         case (.get, _), (.head, _):
-            let player: PlayerRequest
-            if case .file = request.target, !ClientTrustPolicy.hasCMCD(head, query: query) {
-                // A file is the same for every viewer.
-                player = PlayerRequest(sid: request.sid, isHead: head.method == .head)
-            } else {
-                player = makePlayer()
-                if case .file = request.target, head.method == .get {
-                    let sid = request.sid ?? connection.viewer.sid
-                    service.audience.recordPlayerReport(player, in: request.room, on: sid)
-                }
-            }
-            switch service.respond(to: request, query: query, player: player) {
+            switch responder.respond(to: request, head, query: query, bearer: bearer, on: context.channel) {
             case .now(let now):
                 response = now
             case .wait(let wait):
@@ -308,12 +290,12 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         let deadline = context.eventLoop.now + wait.program.blockingReloadTimeout
         // Captures two values instead of the whole head: thousands of requests may wait.
         let (range, closing) = (head.headerFields[.range], head.requestsClose)
-        let media = mediaReceiver(of: request, head)
+        let receiver = responder.receiver(of: request, head, client: client)
         let entry = BlockingReload(for: wait.target, until: deadline) { [self] end in
             waiting = nil
             service.waits.release(wait.sid)
             let response = service.respond(after: wait, end)
-            send(response, method: .get, range: range, closing: closing, to: media, context: context)
+            send(response, method: .get, range: range, closing: closing, to: receiver, context: context)
             handlePipelined(context: context)
         }
         waiting = (entry, wait.sid)
@@ -363,7 +345,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             method: asked.method,
             range: asked.headerFields[.range],
             closing: asked.requestsClose,
-            to: response.allowsRanges ? mediaReceiver(of: request, asked) : nil,
+            to: response.allowsRanges ? responder.receiver(of: request, asked, client: client) : nil,
             context: context
         )
     }
@@ -373,14 +355,14 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         method: HTTPRequest.Method,
         range: String?,
         closing: Bool,
-        to media: MediaReceiver?,
+        to receiver: MediaResponder.Receiver?,
         context: ChannelHandlerContext
     ) {
         if let requestLimit, requestLimit.allowsEncodedResponse, !response.body.isEmpty,
             let head = response.encodedFileHead(method: method, range: range, dates: service.dates, isLast: closing)
         {
             let bytes = response.body.byteCount
-            recordDelivery(response, bytes: bytes, for: media)
+            responder.recordDelivery(response, bytes: bytes, to: receiver)
             service.feeds.budget.sent.add(UInt64(bytes), by: .hls)
             write(bytes, closing: closing, context: context) { end in
                 requestLimit.writeEncoded(head: head, response.body, promise: end)
@@ -388,54 +370,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             return
         }
         let (head, body) = response.resolved(method: method, range: range)
-        recordDelivery(response, bytes: body.byteCount, for: media)
+        responder.recordDelivery(response, bytes: body.byteCount, to: receiver)
         send(head, body, closing: closing, context: context)
-    }
-
-    /// The receiver of a media file.
-    private struct MediaReceiver {
-        var room: String
-        /// The session named in the path.
-        var sid: String?
-        /// A `PeerAddress.account`; nil if the client is unknown.
-        var client: UInt64?
-        /// Whether the file is an initialization segment, which some players fetch repeatedly and which plays nothing.
-        var isInitialization: Bool
-    }
-
-    /// Returns the receiver of the media file that a request names; nil if it names none.
-    private func mediaReceiver(of request: MediaRequest?, _ head: HTTPRequest) -> MediaReceiver? {
-        guard let request, case .file(_, let name) = request.target else { return nil }
-        return MediaReceiver(
-            room: request.room,
-            sid: request.sid,
-            client: service.budget.account(of: client, head.headerFields),
-            isInitialization: name.hasPrefix("init")
-        )
-    }
-
-    private func recordDelivery(_ response: MediaResponse, bytes: Int, for media: MediaReceiver?) {
-        if response.viewer == nil, response.allowsRanges, bytes > 0, let media, let sid = media.sid {
-            return recordFile(bytes: bytes, of: sid, in: media.room)
-        }
-        guard connection.viewer.recordDelivery(response, bytes: bytes), connection.viewer.sid == nil, let media,
-            let client = media.client, !media.isInitialization
-        else { return }
-        service.audience.mediaServed(in: media.room, to: client, over: connection.id, at: .now())
-    }
-
-    /// Records that a media file, or `bytes` of it, was sent to the session named in the request.
-    private func recordFile(bytes: Int, of sid: String, in room: String) {
-        let event = AudienceEvent(
-            sid: sid,
-            room: room,
-            playback: .hls,
-            kind: .delivered,
-            at: .now(),
-            bytes: bytes,
-            isMediaSeen: true
-        )
-        service.audience.record(event)
     }
 
     private func send(_ head: HTTPResponse, _ body: [ByteBuffer], closing: Bool, context: ChannelHandlerContext) {
@@ -556,10 +492,6 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         let timeout = pendingWrites > 0 ? limits.answer : limits.idle
         if now - lastActivity.nanoseconds > timeout.nanoseconds { context.close(promise: nil) }
     }
-}
-
-extension [ByteBuffer] {
-    fileprivate var byteCount: Int { reduce(0) { $0 + $1.readableBytes } }
 }
 
 extension HTTPRequestPart {

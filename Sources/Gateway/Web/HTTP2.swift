@@ -18,7 +18,8 @@ enum HTTP2 {
 }
 
 extension PublicHTTPChannel {
-    /// Adds the handlers of an HTTP/2 connection, whose streams get handlers of their own.
+    /// Adds the handlers of an HTTP/2 connection, whose streams get handlers of their own unless they are answered by the
+    /// connection's `HTTP2MediaHandler`.
     ///
     /// - Returns: The servers of the requests that are not answered on the event loop, at most
     ///   `HTTP2.maximumStreams` at a time.
@@ -34,10 +35,11 @@ extension PublicHTTPChannel {
         let service = service
         let pipeline = channel.pipeline.syncOperations
         PeerSocketOptions.configure(channel)
-        _ = try pipeline.configureHTTP2Pipeline(
+        let multiplexer = HTTP2StreamMultiplexer(
             mode: .server,
-            connectionConfiguration: connectionConfiguration,
-            streamConfiguration: streamConfiguration
+            channel: channel,
+            outboundBufferSizeHighWatermark: Self.writeBufferWaterMark.high,
+            outboundBufferSizeLowWatermark: Self.writeBufferWaterMark.low
         ) { stream in
             stream.eventLoop.makeCompletedFuture {
                 let media = MediaHTTPHandler(service: service, connection: connection.value, transport: .http2)
@@ -53,16 +55,15 @@ extension PublicHTTPChannel {
         }
         let management = NIOHTTP2ServerConnectionManagementHandler(
             eventLoop: channel.eventLoop,
-            configuration: .init(
-                maxIdleTime: service.limits.idle,
-                maxAge: nil,
-                maxGraceTime: HTTP2.graceTime,
-                keepalive: nil
-            )
+            // The media handler ends idle connections: a timer for each request would cost more than its repeated check.
+            configuration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: HTTP2.graceTime, keepalive: nil)
         )
-        try pipeline.addHandler(management)
-        // It starts its timers when the channel becomes active, which was before the negotiation.
-        management.channelActive(context: try pipeline.context(handler: management))
+        // The multiplexer is a handler of its own, rather than a part of the HTTP/2 handler, so that the media handler is
+        // ahead of it.
+        try pipeline.addHandlers([
+            NIOHTTP2Handler(mode: .server, connectionConfiguration: connectionConfiguration),
+            HTTP2MediaHandler(service: service, connection: connection.value), management, multiplexer,
+        ])
         return streams
     }
 
@@ -73,13 +74,6 @@ extension PublicHTTPChannel {
             HTTP2Setting(parameter: .maxHeaderListSize, value: headerLimit),
         ]
         configuration.controlFrameRateLimit.maximumCount = HTTP2.maximumControlFrames
-        return configuration
-    }
-
-    private var streamConfiguration: NIOHTTP2Handler.StreamConfiguration {
-        var configuration = NIOHTTP2Handler.StreamConfiguration()
-        configuration.outboundBufferSizeHighWatermark = Self.writeBufferWaterMark.high
-        configuration.outboundBufferSizeLowWatermark = Self.writeBufferWaterMark.low
         return configuration
     }
 }

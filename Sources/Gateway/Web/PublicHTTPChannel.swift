@@ -8,6 +8,7 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOSSL
 import NIOTLS
+import RTMP
 
 /// A connection of the public HTTP or HTTPS port: media is served on the event loop, and the server for other requests
 /// is added on demand.
@@ -15,7 +16,7 @@ import NIOTLS
 /// The server takes an async channel and a task per connection, which need more memory than the rest of a viewer.
 ///
 /// Over TLS, ALPN selects HTTP/1.1 or HTTP/2 (RFC 7301). Each stream of HTTP/2 is a channel with the same handlers as a
-/// connection of HTTP/1.1, but for the codec.
+/// connection of HTTP/1.1, but for the codec, unless the connection's `HTTP2MediaHandler` answers it.
 struct PublicHTTPChannel: ServerChildChannel, HTTPChannelHandler {
     /// A connection with its future servers.
     struct Connection: ServerChildChannelValue {
@@ -111,7 +112,8 @@ struct PublicHTTPChannel: ServerChildChannel, HTTPChannelHandler {
             }
         }
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandler(NIOSSLServerHandler(context: tls), name: HTTPTransport.tlsHandlerName)
+        try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+        try pipeline.addHandler(TLSWriteHandler(), name: HTTPTransport.tlsHandlerName)
         try pipeline.addHandler(negotiation)
         try pipeline.addHandler(HandshakeQuiesceHandler(), name: HandshakeQuiesceHandler.name)
         // Until then no handler of HTTP has a timeout.

@@ -72,7 +72,7 @@ public struct RTMPServer: Sendable {
                 PeerSocketOptions.configure(channel)
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls())) }
+                    if let tls { try pipeline.addHandlers([NIOSSLServerHandler(context: tls()), TLSWriteHandler()]) }
                     try pipeline.addHandler(
                         RTMPServerHandler(delegate: delegate, granted: granted, admission: ticket, isPlain: tls == nil)
                     )
