@@ -1,4 +1,5 @@
 import FootlightModel
+import Media
 
 /// Decides when the next message is sent to one endpoint, and what a failure means; performs no I/O.
 ///

@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 
 /// Wakes one waiting task on a signal or timeout; a signal without a waiter is stored for the next wait.
-final class AsyncSignal: Sendable {
+public final class AsyncSignal: Sendable {
     private struct State {
         var isSignalled = false
         var waiter: CheckedContinuation<Void, Never>?
@@ -12,7 +12,11 @@ final class AsyncSignal: Sendable {
 
     private let state = Mutex(State())
 
-    func fire() {
+    /// Makes a signal that has not been fired.
+    public init() {}
+
+    /// Wakes the waiting task, or the next one to wait; any thread.
+    public func fire() {
         wake { state in
             state.isSignalled = state.waiter == nil
             return true
@@ -20,7 +24,7 @@ final class AsyncSignal: Sendable {
     }
 
     /// Waits for a signal, for a maximum number of seconds, or until the task is cancelled.
-    func wait(atMost seconds: Double? = nil) async {
+    public func wait(atMost seconds: Double? = nil) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let turn: UInt64? = state.withLock { state in
