@@ -63,6 +63,7 @@ public struct ClusterMember: Sendable {
     private var dueAt: MonotonicTime
     private var predecessors: [UInt64]
     private var generator: any RandomNumberGenerator & Sendable
+    private let takesOver: Bool
     private let rules: ClusterRules
 
     /// Makes the part of a node that starts now.
@@ -71,12 +72,14 @@ public struct ClusterMember: Sendable {
     ///   - node: The node's name.
     ///   - predecessors: The incarnations of earlier processes of this node that are certainly over; such a row is
     ///     replaced at once, any other only after it was unchanged for as long as a node may be silent.
+    ///   - takesOver: Whether the node claims rooms of lost nodes by itself; without, it claims requested rooms only.
     ///   - generator: Draws incarnations.
     public init(
         node: String,
         predecessors: [UInt64] = [],
         profile: NodeProfile = .init(),
         configuration: LeaseConfiguration = .init(),
+        takesOver: Bool = true,
         generator: any RandomNumberGenerator & Sendable,
         at now: MonotonicTime
     ) {
@@ -85,6 +88,7 @@ public struct ClusterMember: Sendable {
             predecessors: predecessors,
             profile: profile,
             configuration: configuration,
+            takesOver: takesOver,
             generator: generator,
             rules: ClusterRules(),
             at: now
@@ -96,12 +100,14 @@ public struct ClusterMember: Sendable {
         predecessors: [UInt64],
         profile: NodeProfile,
         configuration: LeaseConfiguration,
+        takesOver: Bool = true,
         generator: any RandomNumberGenerator & Sendable,
         rules: ClusterRules,
         at now: MonotonicTime
     ) {
         self.profile = profile
         self.predecessors = predecessors
+        self.takesOver = takesOver
         self.generator = generator
         self.rules = rules
         dueAt = now
@@ -125,17 +131,30 @@ public struct ClusterMember: Sendable {
         (tenures[room] ?? owners[room])?.owner
     }
 
+    /// All tenures as of the latest read, which may be outdated.
+    public var knownTenures: [RoomTenure] { Array(owners.values) }
+
+    /// All nodes as of the latest read, each with the time since which its row is unchanged.
+    public var knownNodes: [(status: NodeStatus, since: MonotonicTime)] { peers.all }
+
+    /// Whether a process is known to be over, as of the latest read.
+    public func isOver(_ identity: NodeIdentity) -> Bool { peers.isOver(identity) }
+
     /// Returns the nodes that wrote within the time for which a lease holds.
     public func liveNodes(at now: MonotonicTime) -> [NodeStatus] {
         peers.live(within: lease.configuration.timeToLive, at: now)
     }
 
-    /// Requests a room that no node owns; the request ends when this node or another one gets the room.
+    /// Requests a room that no node owns, or whose owner is over.
+    ///
+    /// The request ends when this node gets the room, or is seen to belong to another one.
     public mutating func request(_ room: String) {
-        guard tenures[room] == nil else { return }
-        requested.insert(room)
+        guard tenures[room] == nil, requested.insert(room).inserted else { return }
         if lease.isRegistered { readsNext = true }
     }
+
+    /// The rooms whose request has not ended.
+    public var requestedRooms: Set<String> { requested }
 
     /// Gives up a room or a request for one.
     public mutating func release(_ room: String) {
@@ -217,6 +236,8 @@ public struct ClusterMember: Sendable {
         pending = nil
         plan = Plan()
         peers.observe(snapshot.nodes, at: now)
+        owners.removeAll(keepingCapacity: true)
+        for tenure in snapshot.tenures { owners[tenure.room] = tenure }
         guard lease.isRegistered else { return planRegistration(at: now) }
         if let own = peers.row(of: lease.identity.node) { lease.extendByRead(of: own.status) }
         guard lease.isHeld(at: now) else { return }
@@ -270,9 +291,7 @@ public struct ClusterMember: Sendable {
         // Most reads have no use for the live nodes.
         lazy var live = liveNodes(at: now)
         var orphaned: [String: MonotonicTime] = [:]
-        owners.removeAll(keepingCapacity: true)
         for tenure in stored {
-            owners[tenure.room] = tenure
             guard tenures[tenure.room] == nil, releasing[tenure.room] == nil else { continue }
             guard let owner = tenure.owner else {
                 if requested.contains(tenure.room) { claim(tenure.room, over: tenure.fence) }
@@ -282,11 +301,14 @@ public struct ClusterMember: Sendable {
                 // An own claim whose answer was lost. Only the answer to another one makes this node the owner.
                 claim(tenure.room, over: tenure.fence)
             } else if peers.isOver(owner) || fenced.contains(owner) {
-                // Not before all owners had time for a heartbeat, if the store was away.
-                guard lease.hasWaited(since: MonotonicTime(nanoseconds: 0), at: now) else { continue }
+                let isRequested = requested.contains(tenure.room)
+                // Not before all owners had time for a heartbeat, if the store was away. The registration of this
+                // process has ended an own earlier one, which need not be waited for.
+                let isOwn = isRequested && owner.node == lease.identity.node
+                guard isOwn || lease.hasWaited(since: MonotonicTime(nanoseconds: 0), at: now) else { continue }
                 let since = orphans[tenure.room] ?? now
                 orphaned[tenure.room] = since
-                if mayClaim(tenure.room, orphanedSince: since, among: live, at: now) {
+                if isRequested || takesOver && mayClaim(tenure.room, orphanedSince: since, among: live, at: now) {
                     claim(tenure.room, over: tenure.fence)
                 }
             } else {

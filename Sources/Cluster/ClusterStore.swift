@@ -20,12 +20,15 @@ public struct NodeProfile: Sendable, Hashable {
     public var load: Double
     /// Whether the node accepts rooms; false while it is drained.
     public var acceptsRooms: Bool
+    /// The version of the program.
+    public var version: String
 
     /// Makes a profile.
-    public init(address: String = "", load: Double = 0, acceptsRooms: Bool = true) {
+    public init(address: String = "", load: Double = 0, acceptsRooms: Bool = true, version: String = "") {
         self.address = address
         self.load = load
         self.acceptsRooms = acceptsRooms
+        self.version = version
     }
 }
 
@@ -51,7 +54,7 @@ public struct NodeStatus: Sendable, Hashable {
 
 /// The stored owner of a room.
 public struct RoomTenure: Sendable, Hashable {
-    /// The room's session id.
+    /// What identifies the room among all nodes: its unique name or its sid, of which each has a tenure of its own.
     public var room: String
     /// The process that owns the room; nil after a release.
     public var owner: NodeIdentity?

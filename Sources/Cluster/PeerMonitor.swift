@@ -28,6 +28,9 @@ struct PeerMonitor: Sendable {
         sightings = sightings.filter { names.contains($0.key) }
     }
 
+    /// All rows, each with the time since which it is unchanged.
+    var all: [(status: NodeStatus, since: MonotonicTime)] { sightings.values.map { ($0.status, $0.since) } }
+
     /// Returns the row of a node and the time since which it is unchanged.
     func row(of node: String) -> (status: NodeStatus, since: MonotonicTime)? {
         sightings[node].map { ($0.status, $0.since) }

@@ -14,10 +14,11 @@ struct ClusterMemberTests {
         var silent: Set<String> = []
         var changes: [ClusterMember.Change] = []
 
-        mutating func add(_ node: String, predecessors: [UInt64] = []) {
+        mutating func add(_ node: String, predecessors: [UInt64] = [], takesOver: Bool = true) {
             members[node] = ClusterMember(
                 node: node,
                 predecessors: predecessors,
+                takesOver: takesOver,
                 generator: SeededGenerator(seed: node.utf8.reduce(Int(now.milliseconds)) { $0 &* 31 &+ Int($1) }),
                 at: now
             )
@@ -78,6 +79,30 @@ struct ClusterMemberTests {
         #expect(cluster.members["a"]?.lease.isHeld(at: cluster.now) == true)
     }
 
+    @Test("a node that does not take over gets rooms of a lost node only on request")
+    func takeoverOnRequest() {
+        var cluster = TestCluster()
+        for node in ["a", "b"] { cluster.add(node, takesOver: false) }
+        for room in ["r1", "r2"] { cluster.members["a"]?.request(room) }
+        cluster.run(milliseconds: 3000)
+        // The request ends, because the owner lives.
+        cluster.members["b"]?.request("r1")
+        cluster.run(milliseconds: 1000)
+        #expect(cluster.members["b"]?.requestedRooms == [] && cluster.fence("b", "r1") == nil)
+        cluster.silent = ["a"]
+        cluster.run(milliseconds: 10_000)
+        #expect(cluster.members["b"]?.ownedRooms.isEmpty == true)
+        cluster.members["b"]?.request("r1")
+        cluster.run(milliseconds: 500)
+        #expect(cluster.fence("b", "r1") ?? 0 > 1_800_000_000)
+        // The node that returns has what nobody else has, if it asks for it.
+        cluster.silent = []
+        cluster.run(milliseconds: 500)
+        for room in ["r1", "r2"] { cluster.members["a"]?.request(room) }
+        cluster.run(milliseconds: 1000)
+        #expect(cluster.fence("a", "r1") == nil && cluster.fence("a", "r2") ?? 0 > 1_800_000_000)
+    }
+
     @Test("after an outage of the store all rooms are where they were")
     func outage() {
         var cluster = TestCluster()
@@ -115,9 +140,13 @@ struct ClusterMemberTests {
         cluster.add("a")
         cluster.run(milliseconds: 1000)
         let first = try #require(cluster.members["a"]?.lease.identity)
+        cluster.members["a"]?.request("r")
+        cluster.run(milliseconds: 50)
         cluster.add("a", predecessors: [first.incarnation])
+        cluster.members["a"]?.request("r")
         cluster.run(milliseconds: 50)
         #expect(cluster.members["a"]?.lease.isHeld(at: cluster.now) == true)
+        #expect(cluster.fence("a", "r") == 1_800_000_001)
         cluster.add("a")
         cluster.run(milliseconds: 2000)
         #expect(cluster.members["a"]?.lease.isHeld(at: cluster.now) == false)
