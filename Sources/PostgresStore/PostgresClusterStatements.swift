@@ -2,9 +2,16 @@ import Cluster
 
 extension PostgresClusterStore {
     static let readQuery = """
-        SELECT 'node', id, incarnation, count, fenced, address, load::text, accepts_rooms FROM footlight.node
+        SELECT 'node', id, incarnation, count, fenced, address, load::text, accepts_rooms, version FROM footlight.node
         UNION ALL
-        SELECT 'room', sid, incarnation, fence, NULL, owner, NULL, NULL FROM footlight.room
+        SELECT 'room', sid, incarnation, fence, NULL, owner, NULL, NULL, NULL FROM footlight.room
+        """
+
+    /// Removes rooms that were released a day ago: the next fence of such a room begins at the time of the clock, which
+    /// is higher by then than any that it had. A room with a record stays as long as that.
+    static let removeQuery = """
+        DELETE FROM footlight.room 
+        WHERE owner IS NULL AND record IS NULL AND released_at < now() - interval '1 day'
         """
 
     /// Returns the statement of a write: a row of nulls if it was accepted, and a row for each granted room.
@@ -15,7 +22,7 @@ extension PostgresClusterStore {
     static func statement(for write: NodeWrite) -> PostgresStatement {
         var arguments: [String?] = [
             write.identity.node, "\(write.identity.incarnation)", "\(write.count)", write.profile.address,
-            "\(write.profile.load)", write.profile.acceptsRooms ? "t" : "f",
+            "\(write.profile.load)", write.profile.acceptsRooms ? "t" : "f", write.profile.version,
         ]
         func argument(_ value: String) -> String {
             arguments.append(value)
@@ -44,7 +51,8 @@ extension PostgresClusterStore {
             parts.append(
                 """
                 released AS (
-                    UPDATE footlight.room r SET owner = NULL, incarnation = NULL, fence = r.fence + 1
+                    UPDATE footlight.room r
+                    SET owner = NULL, incarnation = NULL, fence = r.fence + 1, released_at = now()
                     FROM me, unnest(\(rooms)::text[], \(fences)::bigint[]) AS c (sid, fence)
                     WHERE r.sid = c.sid AND r.fence = c.fence AND r.owner = $1 AND r.incarnation = $2)
                 """
@@ -60,11 +68,11 @@ extension PostgresClusterStore {
     }
 
     private static func condition(of write: NodeWrite, _ argument: (String) -> String) -> String {
-        let columns = "id, incarnation, count, address, load, accepts_rooms"
-        let values = "$1, $2::bigint, $3::bigint, $4, $5::float8, $6::boolean"
+        let columns = "id, incarnation, count, address, load, accepts_rooms, version"
+        let values = "$1, $2::bigint, $3::bigint, $4, $5::float8, $6::boolean, $7"
         let assignments =
             "incarnation = $2::bigint, count = $3::bigint, fenced = false, address = $4,"
-            + " load = $5::float8, accepts_rooms = $6::boolean"
+            + " load = $5::float8, accepts_rooms = $6::boolean, version = $7"
         switch write.condition {
         case .replacing(nil):
             return "INSERT INTO footlight.node (\(columns)) VALUES (\(values)) ON CONFLICT DO NOTHING RETURNING id"
@@ -101,7 +109,7 @@ extension PostgresClusterStore {
             : "OR EXISTS (SELECT FROM gone g WHERE g.id = r.owner AND g.incarnation = r.incarnation)"
         let claimed = """
             claimed AS (
-                UPDATE footlight.room r SET owner = $1, incarnation = $2::bigint,
+                UPDATE footlight.room r SET owner = $1, incarnation = $2::bigint, released_at = NULL,
                     fence = greatest(r.fence + 1, \(floor)::bigint)
                 FROM me, unnest(\(rooms)::text[], \(fences)::bigint[]) AS c (sid, fence)
                 WHERE r.sid = c.sid AND r.fence = c.fence AND (

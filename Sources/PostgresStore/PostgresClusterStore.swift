@@ -19,6 +19,11 @@ public struct PostgresClusterStore: ClusterStore {
         try await PostgresSchema.prepare(link)
     }
 
+    /// Removes the rooms that were released more than a day ago, so that reads do not grow with every former room.
+    public func removeReleased() async throws(PostgresFault) {
+        _ = try await link.execute(PostgresStatement(Self.removeQuery))
+    }
+
     /// Executes a write.
     public func write(_ write: NodeWrite) async throws(ClusterStoreUnavailable) -> NodeWriteResult {
         let rows = try await execute(Self.statement(for: write))
@@ -39,7 +44,7 @@ public struct PostgresClusterStore: ClusterStore {
     public func read() async throws(ClusterStoreUnavailable) -> ClusterSnapshot {
         var snapshot = ClusterSnapshot()
         for row in try await execute(PostgresStatement(Self.readQuery)) {
-            guard row.count == 8, let name = row[1], let number = row[3].flatMap({ UInt64($0) }) else {
+            guard row.count == 9, let name = row[1], let number = row[3].flatMap({ UInt64($0) }) else {
                 throw Self.malformed
             }
             let incarnation = row[2].flatMap { UInt64($0) }
@@ -48,7 +53,8 @@ public struct PostgresClusterStore: ClusterStore {
                 let profile = NodeProfile(
                     address: row[5] ?? "",
                     load: row[6].flatMap { Double($0) } ?? 0,
-                    acceptsRooms: row[7] == "t"
+                    acceptsRooms: row[7] == "t",
+                    version: row[8] ?? ""
                 )
                 let identity = NodeIdentity(node: name, incarnation: incarnation)
                 snapshot.nodes.append(

@@ -33,7 +33,7 @@ public enum PostgresSchema {
     }
 
     /// The migrations; one that was released is never changed.
-    static let migrations = [cluster, records, webhooks]
+    static let migrations = [cluster, records, webhooks, nodes]
 
     /// Rows of nodes are overwritten all the time: free space in each page keeps the new version of a row beside the old.
     private static let cluster = """
@@ -114,5 +114,11 @@ public enum PostgresSchema {
         CREATE TABLE footlight.webhook_mark (name text PRIMARY KEY, value bigint NOT NULL);
         CREATE TABLE footlight.webhook_sequence (number bigint NOT NULL);
         INSERT INTO footlight.webhook_sequence VALUES (0);
+        """
+
+    /// The version that each node runs, and when a room was released.
+    private static let nodes = """
+        ALTER TABLE footlight.node ADD COLUMN version text NOT NULL DEFAULT '';
+        ALTER TABLE footlight.room ADD COLUMN released_at timestamptz;
         """
 }

@@ -67,7 +67,12 @@ struct PostgresClusterStoreTests {
             count: known + UInt64.random(in: 0...2, using: &random),
             condition: isRegistration
                 ? .replacing(row) : .acknowledged(known + UInt64.random(in: 0...1, using: &random)),
-            profile: NodeProfile(address: "[::1]:\(known)", load: 0.25, acceptsRooms: Bool.random(using: &random))
+            profile: NodeProfile(
+                address: "[::1]:\(known)",
+                load: 0.25,
+                acceptsRooms: Bool.random(using: &random),
+                version: "1.\(known)"
+            )
         )
         if Int.random(in: 0..<4, using: &random) > 0, !isRegistration { write.condition = .acknowledged(known) }
         if isRegistration, Int.random(in: 0..<6, using: &random) == 0, var other = row {
@@ -129,6 +134,29 @@ struct PostgresClusterStoreTests {
             release.releases = [winner]
             #expect(try await stores[index].write(release) == .accepted(granted: []))
         }
+    }
+
+    @Test("released rooms are removed after a day, and owned ones and recent ones never")
+    func removal() async throws {
+        let servers = try await PostgresServers(hasStandby: false)
+        let store = try store(servers.connection(0))
+        try await store.prepare()
+        let owner = try await register("a", in: store)
+        var claim = NodeWrite(identity: owner, count: 2, condition: .acknowledged(1))
+        claim.claims = ["old", "recent", "owned", "again"].map { .init(room: $0, expected: nil) }
+        #expect(try await store.write(claim) != .rejected)
+        var release = NodeWrite(identity: owner, count: 3, condition: .acknowledged(2))
+        release.releases = ["old", "recent", "again"].map { RoomTenure(room: $0, owner: owner, fence: 1) }
+        #expect(try await store.write(release) != .rejected)
+        try await servers.query(
+            "UPDATE footlight.room SET released_at = now() - interval '25 hours' WHERE sid IN ('old', 'again')",
+            on: 0
+        )
+        var reclaim = NodeWrite(identity: owner, count: 4, condition: .acknowledged(3))
+        reclaim.claims = [.init(room: "again", expected: 2)]
+        #expect(try await store.write(reclaim) != .rejected)
+        try await store.removeReleased()
+        #expect(Set(try await store.read().tenures.map(\.room)) == ["recent", "owned", "again"])
     }
 
     @Test("writes of an owner that was fenced change nothing")

@@ -2,29 +2,31 @@ import FootlightTesting
 import Foundation
 import Glibc
 import Synchronization
-import TestSupport
 
 /// A PostgreSQL primary of a test's own, and its synchronous standby, in a temporary folder.
 ///
 /// The servers run as the user postgres when the tests run as root, which PostgreSQL refuses.
-final class PostgresServers: Sendable {
+public final class PostgresServers: Sendable {
     /// The programs of the newest installed version; nil without one.
-    static let programs: String? = {
+    public static let programs: String? = {
         let root = "/usr/lib/postgresql"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
         return versions.compactMap { Int($0) }.max().map { "\(root)/\($0)/bin" }
     }()
 
     /// The ports; the first one is the primary's at the start.
-    let ports: [Int]
+    public let ports: [Int]
     private let folder: TemporaryFolder
     private let processes = Mutex<[Int: ChildProcess]>([:])
     private let databaseCount = Atomic(0)
 
     /// Starts the primary, and the standby if there is to be one.
     ///
-    /// - Parameter options: Further settings of the primary.
-    init(hasStandby: Bool = true, options: [String] = [], certificates: TestCertificates? = nil) async throws {
+    /// - Parameters:
+    ///   - hasStandby: Whether there is a synchronous standby.
+    ///   - options: Further settings of the primary.
+    ///   - certificates: Those of TLS, `server.pem` among them; nil for none.
+    public init(hasStandby: Bool = true, options: [String] = [], certificates: TestCertificates? = nil) async throws {
         ports = try FreePort.pick(2)
         folder = try TemporaryFolder("postgres")
         try Self.giveToServer(folder.path)
@@ -63,14 +65,14 @@ final class PostgresServers: Sendable {
     }
 
     /// The connection string of a server, or of both.
-    func connection(_ servers: Int..., database: String = "postgres", settings: String = "") -> String {
+    public func connection(_ servers: Int..., database: String = "postgres", settings: String = "") -> String {
         let hosts = servers.map { _ in "127.0.0.1" }.joined(separator: ",")
         let list = servers.map { "\(ports[$0])" }.joined(separator: ",")
         return "host=\(hosts) port=\(list) user=postgres dbname=\(database) \(settings)"
     }
 
     /// Creates a database of a test's own on the primary, and returns its name.
-    func createDatabase() async throws -> String {
+    public func createDatabase() async throws -> String {
         let name = "test\(databaseCount.wrappingAdd(1, ordering: .relaxed).newValue)"
         try await query("CREATE DATABASE \(name)", on: 0)
         return name
@@ -78,14 +80,14 @@ final class PostgresServers: Sendable {
 
     /// Executes SQL by psql and returns the answer without the last line end.
     @discardableResult
-    func query(_ sql: String, on server: Int) async throws -> String {
+    public func query(_ sql: String, on server: Int) async throws -> String {
         let connection = connection(server, settings: "connect_timeout=5")
         let output = try await ChildProcess.run(["psql", "--no-psqlrc", "-qAt", "-d", connection, "-c", sql])
         return output.trimmingCharacters(in: .newlines)
     }
 
     /// Kills the standby, and waits until the primary has noticed.
-    func killStandby() async throws {
+    public func killStandby() async throws {
         kill(1)
         let isGone = try await eventually {
             try await self.query("SELECT count(*) FROM pg_stat_replication", on: 0) == "0"
@@ -94,24 +96,24 @@ final class PostgresServers: Sendable {
     }
 
     /// Kills a server and all its processes.
-    func kill(_ server: Int) {
+    public func kill(_ server: Int) {
         processes.withLock { $0.removeValue(forKey: server) }?.end()
     }
 
     /// Stops all processes of a server (SIGSTOP), or lets them go on.
-    func setStopped(_ isStopped: Bool, _ server: Int) {
+    public func setStopped(_ isStopped: Bool, _ server: Int) {
         guard let process = processes.withLock({ $0[server] }) else { return }
         let signal = isStopped ? SIGSTOP : SIGCONT
         for pid in [process.pid] + process.descendants { _ = Glibc.kill(pid, signal) }
     }
 
     /// Makes the standby the primary.
-    func promote() async throws {
+    public func promote() async throws {
         try await Self.run(["pg_ctl", "promote", "--pgdata", data(1), "--wait", "--timeout", "20"])
     }
 
     /// Starts a server that was created before.
-    func start(_ server: Int, options: [String] = []) async throws {
+    public func start(_ server: Int, options: [String] = []) async throws {
         let fixed = [
             "port=\(ports[server])", "listen_addresses=127.0.0.1", "unix_socket_directories=", "shared_buffers=16MB",
             "fsync=off", "max_connections=40", "wal_receiver_timeout=3s", "wal_sender_timeout=3s", "jit=off",
