@@ -306,6 +306,74 @@ extension StageError {
     )
 }
 
+// MARK: Several gateways
+
+extension StageError {
+    /// 53113: another gateway of the cluster has the name.
+    public static func roomExists(at node: String) -> StageError {
+        var error = roomExists
+        error.message = "Room exists at another gateway"
+        error.cause = "The gateway \(node) has a room or show with this name"
+        return error
+    }
+
+    /// 53440: the gateway that has the room does not answer.
+    public static let nodeUnreachable = StageError(
+        code: 53440,
+        name: "RoomNodeUnreachableError",
+        message: "The gateway of this room does not answer",
+        cause: "Another gateway of the cluster has the room, and it is stopped or cannot be reached",
+        solution: "Try again in a moment; GET /v1/nodes shows the gateways",
+        status: 503,
+        isRetryable: true,
+        retryAfter: 2
+    )
+
+    /// 53441: the gateway that has the room ended the connection before its answer.
+    public static let nodeFailed = StageError(
+        code: 53441,
+        name: "RoomNodeFailedError",
+        message: "The gateway of this room gave no answer",
+        cause: "The request was sent to the gateway that has the room, which may have executed it",
+        solution: "Read the state before trying again",
+        status: 502,
+        isRetryable: true,
+        retryAfter: 2
+    )
+
+    /// 53442: a forwarded request reached a gateway that does not have the room; gateways never forward twice.
+    public static let roomElsewhere = StageError(
+        code: 53442,
+        name: "RoomElsewhereError",
+        message: "This gateway does not have the room",
+        cause: "The room belongs to another gateway than the one that forwarded the request knew",
+        solution: "Ask any gateway again",
+        status: 421
+    )
+
+    /// 53443: a name cannot be claimed without the database of the cluster.
+    public static let clusterUnavailable = StageError(
+        code: 53443,
+        name: "ClusterUnavailableError",
+        message: "New rooms are not possible at the moment",
+        cause: "The database by which the gateways agree who has a room does not answer; rooms in progress go on",
+        solution: "Try again in a moment, and check the database if it stays",
+        status: 503,
+        isRetryable: true,
+        retryAfter: 2
+    )
+
+    /// 53444: a request claims to come from another gateway and does not prove it.
+    public static let nodeSignatureInvalid = StageError(
+        code: 53444,
+        name: "NodeSignatureInvalidError",
+        message: "The signature of the gateway that forwarded this request is not valid",
+        cause: "The gateways have different cluster keys, their clocks differ by more than 30 seconds, or it is forged",
+        solution: "Give all gateways the same cluster.key file, and keep their clocks synchronised",
+        status: 403
+    )
+}
+
 // MARK: Participants
 
 extension StageError {

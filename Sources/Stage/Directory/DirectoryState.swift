@@ -3,6 +3,7 @@ import DequeModule
 /// The state of all rooms, keys and readers, without the lock.
 struct DirectoryState: Sendable {
     let settings: StageSettings
+    private let checkName: RoomDirectory.NameCheck
     private let readAudience: RoomDirectory.AudienceReading
     var rooms: [String: Room] = [:]
     /// The sid of the room in progress by name.
@@ -29,8 +30,14 @@ struct DirectoryState: Sendable {
     private(set) var readerCount = 0
     private var lastID: UInt64 = 0
 
-    init(settings: StageSettings, pepper: [UInt8], readAudience: @escaping RoomDirectory.AudienceReading) {
+    init(
+        settings: StageSettings,
+        pepper: [UInt8],
+        checkName: @escaping RoomDirectory.NameCheck,
+        readAudience: @escaping RoomDirectory.AudienceReading
+    ) {
         self.settings = settings
+        self.checkName = checkName
         self.readAudience = readAudience
         keyring = StreamKeyring(pepper: pepper)
     }
@@ -50,6 +57,7 @@ struct DirectoryState: Sendable {
         try settings.validate()
         guard sidByName[settings.name] == nil else { throw .roomExists }
         guard sidByName.count < self.settings.maximumRooms else { throw .tooManyRooms(self.settings.maximumRooms) }
+        try checkName(settings.name)
         var settings = settings
         let callSettings = (settings.callSettings ?? CallSettings()).filled(from: self.settings.callSettings)
         settings.callSettings = callSettings == CallSettings() ? nil : callSettings
@@ -127,6 +135,32 @@ struct DirectoryState: Sendable {
         sidByName[room.name] = nil
         if room.linger > 0 { lingering[room.sid] = now + Double(room.linger) }
         retainEnded(room.sid)
+    }
+
+    /// Ends a room without its linger time, or the program of a room that lingers.
+    ///
+    /// - Returns: Whether there was one.
+    mutating func close(_ reference: String, at now: Double) -> Bool {
+        guard let sid = try? sid(of: reference) else { return false }
+        if rooms[sid]?.status == .inProgress {
+            // A room in progress can always be changed and ended.
+            _ = try? change(sid) { $0.settings.linger = 0 }
+            try? end(sid, at: now)
+            return true
+        }
+        guard lingering[sid] != nil else { return false }
+        endProgram(of: sid, at: now)
+        return true
+    }
+
+    /// The names and sids of all rooms in progress and of those whose program lingers, and the reserved names.
+    var referencesInUse: Set<String> {
+        var references = reservedNames.union(sidByName.keys).union(sidByName.values)
+        for sid in lingering.keys {
+            references.insert(sid)
+            if let name = rooms[sid]?.settings.name { references.insert(name) }
+        }
+        return references
     }
 
     private mutating func retainEnded(_ sid: String) {

@@ -8,6 +8,10 @@ import Synchronization
 public final class RoomDirectory: Sendable {
     /// Returns the viewership of a room, by unique name.
     public typealias AudienceReading = @Sendable (_ room: String) -> RoomViewership
+    /// Checks whether a room of a name may be created here.
+    ///
+    /// Called under the lock of the directory: must return at once, and must not call the directory.
+    public typealias NameCheck = @Sendable (_ name: String) throws(StageError) -> Void
 
     /// Seconds between two heartbeats.
     public static let heartbeatInterval = 5
@@ -25,14 +29,18 @@ public final class RoomDirectory: Sendable {
     ///   - startedAt: Seconds since 1970 at this moment; nil reads the wall clock.
     ///   - readAudience: Returns the viewership that `viewership.updated` announces, no viewers by default; called once
     ///     for each event at most, by its first reader, and outside of any lock of the directory.
+    ///   - checkName: Refuses the names of rooms that another gateway has; none by default.
     public init(
         settings: StageSettings = .init(),
         clock: any MonotonicClock = SystemClock(),
         pepper: [UInt8],
         startedAt: Double? = nil,
-        readAudience: @escaping AudienceReading = { RoomViewership(room: $0, asOf: 0) }
+        readAudience: @escaping AudienceReading = { RoomViewership(room: $0, asOf: 0) },
+        checkName: @escaping NameCheck = { _ in }
     ) {
-        state = Mutex(DirectoryState(settings: settings, pepper: pepper, readAudience: readAudience))
+        state = Mutex(
+            DirectoryState(settings: settings, pepper: pepper, checkName: checkName, readAudience: readAudience)
+        )
         self.clock = StageClock(clock, startedAt: startedAt)
     }
 
@@ -53,7 +61,7 @@ public final class RoomDirectory: Sendable {
     ///
     /// - Parameter isReserved: Whether the caller has reserved the name.
     /// - Throws: 53100-53102, 53107 or 3073 for the settings, 53113 when the name is in use or reserved, 53006 at the
-    ///   limit of rooms.
+    ///   limit of rooms, and what the name check throws.
     public func create(_ settings: RoomSettings, isReserved: Bool = false) throws(StageError) -> RoomView {
         try change { (state, now) throws(StageError) in
             if !isReserved, state.reservedNames.contains(settings.name) { throw .roomExists }
@@ -116,6 +124,22 @@ public final class RoomDirectory: Sendable {
     /// - Throws: 53106, or 53118 when it has ended before.
     public func end(room: String) throws(StageError) {
         try change { (state, now) throws(StageError) in try state.end(room, at: now) }
+    }
+
+    /// Ends a room and its program at once, without the linger time, because another gateway has the room now.
+    ///
+    /// - Returns: Whether there was a room or a program to end.
+    public func close(room: String) -> Bool {
+        defer { deliver() }
+        return state.withLock { $0.close(room, at: clock.now) }
+    }
+
+    /// The names and sids of all rooms in progress and of those whose program lingers, and the reserved names.
+    public var referencesInUse: Set<String> { state.withLock { $0.referencesInUse } }
+
+    /// Whether joining a room of this name creates it.
+    public func createsRoom(onJoin name: String) -> Bool {
+        state.withLock { $0.createsRoom(onJoin: name) }
     }
 
     /// Shows the program to the audience; no effect for a room that is live.
@@ -294,12 +318,15 @@ extension DirectoryState {
         for request: JoinRequest,
         at now: Double
     ) throws(StageError) {
-        // The sid of an evicted room is not a name for a new one.
-        guard settings.createsRoomsOnJoin, !isInProgress(name), !reservedNames.contains(name),
-            !StageIdentifier.isValid(name, "RM")
-        else { return }
+        guard createsRoom(onJoin: name) else { return }
         try request.validate()
         _ = try create(RoomSettings(name: name), at: now)
+    }
+
+    fileprivate func createsRoom(onJoin name: String) -> Bool {
+        // The sid of an evicted room is not a name for a new one.
+        settings.createsRoomsOnJoin && !isInProgress(name) && !reservedNames.contains(name)
+            && !StageIdentifier.isValid(name, "RM")
     }
 }
 
