@@ -86,7 +86,8 @@ public final class HTTP2MediaHandler: ChannelInboundHandler {
     private func handle(_ headers: HPACKHeaders, on stream: HTTP2StreamID, context: ChannelHandlerContext) -> Bool {
         // A trailer has no path.
         guard !connection.isFull, let path = headers.first(name: ":path"), let request = MediaRequest(path: path),
-            request.target != .flv, let head = HTTPRequest(media: headers, path: path)
+            request.target != .flv, let head = HTTPRequest(media: headers, path: path),
+            !head.concernsNodes, service.routing?.isElsewhere(request.room) != true
         else { return false }
         let query = QueryItems(target: path)
         if service.trust.bearer != nil, ClientTrustPolicy.token(of: head, query: query, for: request) != nil {
@@ -287,6 +288,12 @@ public final class HTTP2MediaHandler: ChannelInboundHandler {
 }
 
 extension HTTPRequest {
+    /// Whether another gateway forwards the request, or somebody pretends so.
+    fileprivate var concernsNodes: Bool {
+        headerFields.contains(.nodeSignature) || headerFields.contains(.clientOrigin)
+            || headerFields.contains(.forwardingNode)
+    }
+
     /// Reads a GET or HEAD request for media; nil for other methods, and if a field has no valid name.
     ///
     /// - Parameters:

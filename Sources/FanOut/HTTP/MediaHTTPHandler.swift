@@ -153,24 +153,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         // A stream owns the connection; requests pipelined behind it are never answered.
         guard !isStreaming else { return }
         switch part {
-        case .head(let head):
-            let isForwarding = service.budget.isForwarding(client, head.headerFields)
-            if isForwarding { connection.leaveSlot() }
-            guard service.budget.allowsRequest(from: client, head.headerFields, now: lastActivity) else {
-                current = .answered(service.budget.refusal, head)
-                return
-            }
-            if transport == .http1, !isForMixers, !isForwarding, let location = service.secureLocation?(head) {
-                current = .answered(.moved(to: location), head)
-            } else if !isForMixers, let request = MediaRequest(path: head.path ?? "") {
-                current = .media(request, head)
-            } else {
-                forwardedRequests += 1
-                self.isForwarding = true
-                let client = service.budget.account(of: client, head.headerFields)
-                let head = service.trust.forwarding(head, peer: connection.peer(of: context.channel), client: client)
-                context.fireChannelRead(wrapInboundOut(.head(head)))
-            }
+        case .head(let received):
+            begin(received, context: context)
         case .body:
             if current == nil { context.fireChannelRead(wrapInboundOut(part)) }
         case .end:
@@ -184,6 +168,58 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
                 context.fireChannelRead(wrapInboundOut(part))
             }
         }
+    }
+
+    /// Decides who answers a request, by its head.
+    private func begin(_ received: HTTPRequest, context: ChannelHandlerContext) {
+        let sender = service.routing?.sender(received) ?? .client
+        let head = ClientTrustPolicy.accepting(received, from: sender)
+        guard sender != .forged else {
+            current = .answered(.forgedSignature, head)
+            return
+        }
+        let isOfNode = head.headerFields.contains(.forwardingNode)
+        let isOfProxy = isOfNode || service.budget.isForwarding(client, head.headerFields)
+        if isOfProxy { connection.leaveSlot() }
+        // Another gateway sends requests of many viewers over one connection.
+        if isOfNode { connection.viewer = .shared }
+        guard service.budget.allowsRequest(from: client(of: head), head.headerFields, now: lastActivity) else {
+            current = .answered(service.budget.refusal, head)
+            return
+        }
+        if transport == .http1, !isForMixers, !isOfProxy, let location = service.secureLocation?(head) {
+            current = .answered(.moved(to: location), head)
+        } else if !isForMixers, let request = MediaRequest(path: head.path ?? "") {
+            if service.routing?.isElsewhere(request.room) != true {
+                current = .media(request, head)
+            } else if isOfNode {
+                current = .answered(.roomElsewhere, head)
+            } else {
+                forward(head, context: context)
+            }
+        } else {
+            forward(head, context: context)
+        }
+    }
+
+    /// Forwards the head of a request to the server behind.
+    private func forward(_ head: HTTPRequest, context: ChannelHandlerContext) {
+        forwardedRequests += 1
+        isForwarding = true
+        let head = service.trust.forwarding(
+            head,
+            peer: connection.peer(of: context.channel),
+            client: service.budget.account(of: client(of: head), head.headerFields),
+            mayLeave: service.routing != nil
+        )
+        context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
+    /// Returns the client to which a request is charged: the one for which another gateway forwards it, else that of
+    /// the connection.
+    private func client(of head: HTTPRequest) -> RequestRateLimiter.Client {
+        guard let text = head.headerFields[.clientOrigin] else { return client }
+        return ClientOrigin(text: text)?.account.map { .one($0) } ?? .unlimited
     }
 
     private func answer(_ request: MediaRequest, head: HTTPRequest, context: ChannelHandlerContext) {
@@ -290,7 +326,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         let deadline = context.eventLoop.now + wait.program.blockingReloadTimeout
         // Captures two values instead of the whole head: thousands of requests may wait.
         let (range, closing) = (head.headerFields[.range], head.requestsClose)
-        let receiver = responder.receiver(of: request, head, client: client)
+        let receiver = responder.receiver(of: request, head, client: client(of: head))
         let entry = BlockingReload(for: wait.target, until: deadline) { [self] end in
             waiting = nil
             service.waits.release(wait.sid)

@@ -204,6 +204,12 @@ extension MediaResponse {
     /// Refuses an operator's token in a URL.
     static let operatorTokenInURL = refusal(.operatorTokenInURL, .forbidden)
 
+    /// Refuses a request that pretends to come from another gateway.
+    static let forgedSignature = refusal(.nodeSignatureInvalid, .forbidden)
+
+    /// Refuses a forwarded request for a room of yet another gateway.
+    static let roomElsewhere = refusal(.roomElsewhere, .init(code: StageError.roomElsewhere.status))
+
     /// Refuses a waiting request because its session has too many.
     static let tooManyWaits: MediaResponse = {
         var error = StageError.tooManyRequests(retryAfter: 1)

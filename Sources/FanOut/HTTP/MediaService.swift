@@ -21,6 +21,8 @@ public struct MediaService: Sendable {
     let dates: HTTPDateCache
     /// Returns the HTTPS URL to which a request in clear is redirected; nil to answer the request, or all requests.
     public var secureLocation: (@Sendable (_ request: HTTPRequest) -> String?)?
+    /// The other gateways of the cluster; nil for a gateway that runs alone.
+    public var routing: NodeRouting?
 
     /// Creates a service for feeds and HLS programs.
     ///

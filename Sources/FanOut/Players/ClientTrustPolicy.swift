@@ -50,16 +50,62 @@ extension ClientTrustPolicy {
     /// - Parameters:
     ///   - peer: The numeric address of the connection; nil if unknown.
     ///   - client: The `PeerAddress.account` to charge; nil if there is no limit.
-    func forwarding(_ head: HTTPRequest, peer: String?, client: UInt64? = nil) -> HTTPRequest {
+    ///   - mayLeave: Whether the request may be forwarded to another gateway, which needs the origin of every request.
+    func forwarding(
+        _ head: HTTPRequest,
+        peer: String?,
+        client: UInt64? = nil,
+        mayLeave: Bool = false
+    ) -> HTTPRequest {
         var head = head
-        if peer.map({ proxies.mayReport(from: $0) }) != true { head.headerFields[.forwardedProto] = nil }
+        let origin = self.origin(of: head, peer: peer)
+        if head.headerFields.contains(.clientOrigin) {
+            head.headerFields[.forwardedProto] = origin.isSecure ? "https" : nil
+        } else if peer.map({ proxies.mayReport(from: $0) }) != true {
+            head.headerFields[.forwardedProto] = nil
+        }
         head.headerFields[.client] = client.map { String($0) }
+        if mayLeave { head.headerFields[.clientOrigin] = origin.text }
         guard Self.isOfPlayer(head.path ?? "") else { return head }
-        let origin = proxies.origin(of: head.headerFields, peer: peer)
-        let isShared = origin.address == peer && peer.map(proxies.include) ?? false
         head.headerFields[.playerAddress] = origin.address
         head.headerFields[.playerRegion] = origin.region
-        head.headerFields[.playerIsShared] = isShared ? "1" : nil
+        head.headerFields[.playerIsShared] = origin.isShared ? "1" : nil
+        return head
+    }
+
+    /// Returns the client of a request: as another gateway of the cluster states it, else as the connection and the
+    /// proxies reveal it.
+    ///
+    /// - Parameters:
+    ///   - head: A request from which `accepting` has removed what only another gateway may state.
+    ///   - peer: The numeric address of the connection; nil if unknown.
+    func origin(of head: HTTPRequest, peer: String?) -> ClientOrigin {
+        let fields = head.headerFields
+        if let text = fields[.clientOrigin], let origin = ClientOrigin(text: text) { return origin }
+        let found = proxies.origin(of: fields, peer: peer)
+        var origin = ClientOrigin(address: found.address)
+        origin.region = found.region
+        origin.isShared = found.address == peer && peer.map(proxies.include) ?? false
+        origin.isMediaSeen = !origin.isShared && proxies.seesAllMedia(of: fields, peer: peer)
+        origin.isDirect = origin.isMediaSeen && !TrustedProxies.isForwarded(fields) && !fields.contains(.via)
+        let isReported = peer.map { proxies.mayReport(from: $0) } ?? false
+        origin.isSecure = head.scheme == "https" || isReported && fields[.forwardedProto]?.lowercased() == "https"
+        return origin
+    }
+
+    /// Returns a request with the statements of its sender, if that is another gateway, and without those that only
+    /// another gateway may make, if it is not.
+    static func accepting(_ head: HTTPRequest, from sender: NodeRouting.Sender) -> HTTPRequest {
+        var head = head
+        if head.headerFields.contains(.nodeSignature) { head.headerFields[.nodeSignature] = nil }
+        if case .node(let name, let origin) = sender {
+            head.headerFields[.forwardingNode] = name
+            head.headerFields[.clientOrigin] = origin.text
+        } else {
+            for name in [HTTPField.Name.forwardingNode, .clientOrigin] where head.headerFields.contains(name) {
+                head.headerFields[name] = nil
+            }
+        }
         return head
     }
 

@@ -19,7 +19,7 @@ extension PlayerRequest {
         trust: ClientTrustPolicy
     ) {
         let fields = head.headerFields
-        let origin = trust.proxies.origin(of: fields, peer: peer)
+        let origin = trust.origin(of: head, peer: peer)
         self.init(
             sid: query["sid"] ?? request.sid,
             userAgent: fields[.userAgent],
@@ -29,9 +29,9 @@ extension PlayerRequest {
             isHead: head.method == .head
         )
         region = origin.region
-        isSharedAddress = origin.address == peer && peer.map(trust.proxies.include) ?? false
-        isMediaSeen = !isSharedAddress && trust.proxies.seesAllMedia(of: fields, peer: peer)
-        isDirect = isMediaSeen && !TrustedProxies.isForwarded(fields) && !fields.contains(.via)
+        isSharedAddress = origin.isShared
+        isMediaSeen = origin.isMediaSeen
+        isDirect = origin.isDirect
         acceptsGzip = Gzip.isAccepted(fields[.acceptEncoding])
         cmcd = query["CMCD"]
         cmcdSession = fields[.cmcdSession]

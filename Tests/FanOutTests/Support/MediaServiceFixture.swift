@@ -24,6 +24,7 @@ final class MediaServiceFixture {
     init(
         limits: HTTPLimits = HTTPLimits(),
         trust: ClientTrustPolicy = ClientTrustPolicy(),
+        routing: NodeRouting? = nil,
         from address: String? = nil
     ) throws {
         let configuration = FanOutConfiguration()
@@ -31,7 +32,7 @@ final class MediaServiceFixture {
         hls = HLSDirectory(configuration: configuration.hls)
         // The same date on all responses.
         let dates = HTTPDateCache { 784_111_777 }
-        service = MediaService(
+        var service = MediaService(
             feeds: feeds,
             hls: hls,
             audience: audience,
@@ -39,6 +40,8 @@ final class MediaServiceFixture {
             trust: trust,
             dates: dates
         )
+        service.routing = routing
+        self.service = service
         channel = EmbeddedChannel(loop: loop)
         if let address { channel.remoteAddress = try SocketAddress(ipAddress: address, port: 1) }
         try channel.pipeline.syncOperations.addHandlers([MediaHTTPHandler(service: service), backend])
@@ -123,6 +126,7 @@ final class BackendHandler: ChannelInboundHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private(set) var paths: [String] = []
+    private(set) var heads: [HTTPRequest] = []
     private(set) var ends = 0
     private(set) var bodies = ""
     /// Whether the listener's shutdown was signalled.
@@ -135,7 +139,9 @@ final class BackendHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head(let head): paths.append(head.path ?? "")
+        case .head(let head):
+            paths.append(head.path ?? "")
+            heads.append(head)
         case .body(let buffer): bodies += String(buffer: buffer)
         case .end: ends += 1
         }
