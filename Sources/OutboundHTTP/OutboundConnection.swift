@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 public import NIOCore
 import NIOHTTP1
+import NIOPosix
 import NIOSSL
 
 /// A request without its target.
@@ -252,6 +253,8 @@ extension OutboundFault {
         switch error {
         case let error as HTTPClientError: self.init(error)
         case ChannelError.connectTimeout: self = .connectTimedOut
+        // None of the addresses of a name that the client resolved.
+        case is NIOConnectionError: self = .unreachable
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: self = .tls
         case let error as IOError: self = [ECONNRESET, EPIPE].contains(error.errnoCode) ? .closed : .unreachable
         default: self = .closed

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The target of an outgoing request.
 public struct OutboundTarget: Sendable, Hashable {
     /// Whether TLS is used.
@@ -19,6 +21,14 @@ public struct OutboundTarget: Sendable, Hashable {
 
     /// The value of the `Host` header field.
     public var authority: String { authority(of: host) }
+
+    /// The path with the query as a client sends it, with characters escaped that a URL may not have; nil if it is none.
+    public var sentPath: String? {
+        guard path.hasPrefix("/"), let parsed = URL(string: url),
+            let parts = URLComponents(url: parsed, resolvingAgainstBaseURL: false)
+        else { return nil }
+        return parsed.query.map { "\(parts.percentEncodedPath)?\($0)" } ?? parts.percentEncodedPath
+    }
 
     /// The URL with the host in lower case, as a URL parser may make it.
     var url: String { "\(isSecure ? "https" : "http")://\(authority(of: host.lowercased()))\(path)" }
