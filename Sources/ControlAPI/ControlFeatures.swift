@@ -14,6 +14,7 @@ struct ControlFeatures: Sendable {
             directory: services.directory,
             admission: services.admission,
             persist: services.persist,
+            cluster: services.cluster,
             audit: audit
         )
         let answers = RoomAnswers(
@@ -21,6 +22,7 @@ struct ControlFeatures: Sendable {
             livestreams: services.livestreams,
             hls: services.hls,
             gate: services.gate,
+            node: services.cluster?.name,
             gatewayAddresses: services.addresses
         )
         let access = EventStreamAccess(
@@ -41,7 +43,13 @@ struct ControlFeatures: Sendable {
             access: access
         )
         all = [
-            RoomRoutes(rooms: rooms, answers: answers, autoStarts: autoStarts, gate: services.gate),
+            RoomRoutes(
+                rooms: rooms,
+                answers: answers,
+                autoStarts: autoStarts,
+                gate: services.gate,
+                cluster: services.cluster
+            ),
             AudienceAccessRoutes(rooms: rooms, answers: answers, gate: services.gate, viewer: services.reporter),
             LayoutRoutes(rooms: rooms, files: files),
             AudioRoutes(rooms: rooms),
@@ -96,6 +104,7 @@ struct ControlFeatures: Sendable {
             WebhookRoutes(webhooks: services.webhooks, shows: services.shows),
             TokenRoutes(tokens: services.tokens, issued: services.issuedTokens, audit: audit),
             SystemRoutes(system: services.system),
+            NodeRoutes(cluster: services.cluster),
         ]
     }
 }

@@ -44,7 +44,11 @@ public struct ControlRoutes: Sendable {
         let router = Router(options: .autoGenerateHeadEndpoints)
         router.add(middleware: CrossOriginMiddleware(allowedOrigins: services.allowedOrigins))
         router.add(middleware: ErrorResponseMiddleware(addresses: services.addresses))
-        if isForMixers { router.add(middleware: MixersOnlyMiddleware(tokens: services.tokens)) }
+        if isForMixers {
+            router.add(middleware: MixersOnlyMiddleware(tokens: services.tokens))
+        } else if let cluster = services.cluster {
+            router.add(middleware: RoomForwardingMiddleware(cluster: cluster))
+        }
         health.add(to: router)
         DescriptionRoutes.add(to: router)
         let api = APIRoutes(

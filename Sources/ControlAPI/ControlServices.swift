@@ -61,6 +61,8 @@ public struct ControlServices: Sendable {
     public var issuedTokens: (any IssuedTokenStoring)?
     /// Reports how the gateway and its machine are doing; nil if nothing does.
     public var system: (any SystemReporting)?
+    /// The other gateways of the cluster; nil for a gateway that runs alone.
+    public var cluster: (any ClusterControlling)?
     /// The gateway's addresses; evaluated at each request, because they are known only after binding.
     public var addresses: @Sendable () -> PlaybackAddresses
     /// Whether the gateway accepts new work, and why not; evaluated at each request to `/readyz`.

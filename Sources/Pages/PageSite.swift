@@ -16,6 +16,7 @@ public struct PageSite: Sendable {
     let describe: @Sendable (_ room: String) -> PageDescription?
     let redeem: @Sendable (_ code: String) async -> String?
     let account: @Sendable (_ fields: HTTPFields, _ peer: String?) -> String?
+    let forward: @Sendable (_ request: Request) async -> Response?
     let clock: any MonotonicClock
     let warnings: [PageWarning]
     let logger: Logger
@@ -42,6 +43,7 @@ public struct PageSite: Sendable {
     ///   - verify: Returns the user of a token; nil if the token does not allow reading all rooms.
     ///   - audience: Returns the public audience of a room; nil if there is no such room.
     ///   - redeem: Returns a token for a login code; nil if the text is none, or no longer.
+    ///   - forward: Returns the response of another gateway that has the room of a request; nil if none has.
     ///   - describe: Returns what a link to the watch page of a room shows; nil for its name alone.
     ///   - mayKnow: Whether the viewer with a session id may know the audience of a private room; true for others.
     public init(
@@ -54,6 +56,7 @@ public struct PageSite: Sendable {
         logger: Logger = Logger(label: "footlight.pages"),
         account: @escaping @Sendable (_ fields: HTTPFields, _ peer: String?) -> String? = { $1 },
         redeem: @escaping @Sendable (_ code: String) async -> String? = { _ in nil },
+        forward: @escaping @Sendable (_ request: Request) async -> Response? = { _ in nil },
         describe: @escaping @Sendable (_ room: String) -> PageDescription? = { _ in nil },
         verify: @escaping @Sendable (_ token: String) async -> PageUser?,
         audience: @escaping @Sendable (_ room: String) -> PageAudience?,
@@ -63,6 +66,7 @@ public struct PageSite: Sendable {
         self.audience = audience
         self.mayKnow = mayKnow
         self.describe = describe
+        self.forward = forward
         self.redeem = redeem
         self.account = account
         self.warnings = warnings
@@ -228,6 +232,7 @@ extension PageSite {
 
     func addWatchStatus(to router: Router<PageContext>) {
         router.get("watch/:room/status") { request, context in
+            if let response = await forward(request) { return response }
             let room = context.parameters.get("room") ?? ""
             guard let audience = recentAudience(of: room) else { return PageResponse.text(.notFound) }
             let mayKnow = mayKnow(room, request.uri.queryParameters.get("sid"))

@@ -47,7 +47,7 @@ extension StageError {
         .tooManyRooms(200), .shuttingDown, .processorExhausted(used: 1.5, allowed: 1.6, retryAfter: 10),
         .roomNameInvalid, .roomNameTooLong, .roomNameCharactersInvalid, .roomCreationFailed, .roomFull, .roomNotFound,
         .roomGone,
-        .maximumParticipantsOutOfRange, .roomExists, .roomCompleted,
+        .maximumParticipantsOutOfRange, .roomExists, .roomExists(at: "..."), .roomCompleted,
         .identityInvalid, .identityTooLong, .identityCharactersInvalid, .participantNotFound, .duplicateIdentity,
         .trackNotFound, .trackNameInvalid, .trackNameCharactersInvalid, .trackNameDuplicated,
         .talkbackTaken(by: "..."), .talkbackUnavailable,
@@ -68,6 +68,7 @@ extension StageError {
         .snapshotNotFound, .webhookNotFound, .tooManyWebhooks(20),
         .ticketNotFound, .tooManyTickets, .ticketsNotStored,
         .showNotFound, .episodeNotFound, .episodeEnded, .episodeOpen, .tooManyEpisodes, .showExists, .tooManyShows,
+        .nodeUnreachable, .nodeFailed, .roomElsewhere, .clusterUnavailable, .nodeSignatureInvalid,
         .seatNotFound, .seatExists, .showNotStored, .showBusy, .sceneNotFound, .noEpisodeOpen("..."),
     ]
 

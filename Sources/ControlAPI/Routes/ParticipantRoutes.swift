@@ -20,9 +20,11 @@ struct ParticipantRoutes: FeatureRoutes {
             var join = try joinRequest(body, call, live)
             if let live { join.anonymousViewers = viewership.report(room: live.name).anonymous }
             try rooms.admit()
+            if live == nil, rooms.directory.createsRoom(onJoin: reference) { try await rooms.claim(reference) }
             // The room is named by its sid: another one of the same name may have begun since.
             let result = try rooms.directory.join(room: live?.sid ?? reference, join)
             await rooms.save(result.room)
+            if live == nil { await rooms.cluster?.announce(result.room.sid) }
             return try APIResponse.json(answers.joinAnswer(result, for: call), status: .created)
         }
 

@@ -7,6 +7,8 @@ struct RoomAccess: Sendable {
     let admission: @Sendable () -> StageError?
     /// Persists a room, by sid.
     let persist: @Sendable (_ roomSID: String) async throws -> Void
+    /// Nil for a gateway that runs alone.
+    let cluster: (any ClusterControlling)?
     let audit: AuditLog
 
     /// Returns the room that the path names.
@@ -102,6 +104,14 @@ struct RoomAccess: Sendable {
         try directory.requireProcessor(forProgramIn: room.sid)
     }
 
+    /// Claims the name of a new room or show among the gateways of the cluster; one that is not valid is refused later.
+    ///
+    /// - Throws: 53113 if another gateway has it, 53443.
+    func claim(_ name: String) async throws(StageError) {
+        guard let cluster, NameRule.check(name) == nil else { return }
+        try await cluster.claim(name)
+    }
+
     /// Persists a changed room.
     ///
     /// A failure does not fail the command: the show continues, and the store reports the failure.
@@ -124,6 +134,7 @@ struct RoomAccess: Sendable {
             try directory.end(room: room.sid)
             throw .roomCreationFailed
         }
+        await cluster?.announce(room.sid)
     }
 
     /// Requires the right to invite: the right over participants, or being a host.

@@ -12,16 +12,20 @@ struct RoomAnswers: Sendable {
     /// Nil if the gateway offers no HLS.
     let hls: (any HLSControlling)?
     let gate: AudienceGate
+    /// The name of this gateway in its cluster; nil if it runs alone.
+    let node: String?
     let gatewayAddresses: @Sendable () -> PlaybackAddresses
 
     func resource(of room: RoomView, for request: Request) -> RoomResource {
         let addresses = addresses(for: request)
-        return RoomResource(
+        var resource = RoomResource(
             room,
             audience: audience(of: room),
             egress: egress(of: room, isInProgress: room.status == .inProgress, addresses: addresses),
             addresses: addresses
         )
+        resource.node = node
+        return resource
     }
 
     /// Returns the room's viewership; nil for an ended room, because a new one may have the same name.

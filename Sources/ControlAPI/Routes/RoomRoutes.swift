@@ -9,6 +9,8 @@ struct RoomRoutes: FeatureRoutes {
     let answers: RoomAnswers
     let autoStarts: AutoStartScheduler
     let gate: AudienceGate
+    /// Nil for a gateway that runs alone.
+    let cluster: (any ClusterControlling)?
 
     func add(to api: APIRoutes) {
         api.command(.post, "rooms") { call in
@@ -24,6 +26,7 @@ struct RoomRoutes: FeatureRoutes {
             let start = try body.autoStart?.livestream.map {
                 try LivestreamStart($0, program: settings.program, by: call.claims)
             }
+            try await rooms.claim(settings.name)
             let room = try rooms.directory.create(settings)
             try await rooms.saveNew(room)
             // HLS starts with the program in any case.
@@ -40,11 +43,18 @@ struct RoomRoutes: FeatureRoutes {
                 return status
             }
             let found = rooms.directory.rooms(status)
-            let page = try PageRequest(call.request).page(of: found) {
-                PageRequest.Cursor(at: $0.createdAt, sid: $0.sid)
+            let request = try PageRequest(call.request)
+            let page = request.page(of: found) { PageRequest.Cursor(at: $0.createdAt, sid: $0.sid) }
+            let own = RoomList(
+                rooms: page.entries.map { answers.resource(of: $0, for: call.request) },
+                meta: page.meta
+            )
+            guard let others = await cluster?.rooms(for: call.request), others != ([], []) else {
+                return try APIResponse.json(own)
             }
+            let pages = [own] + others.pages
             return try APIResponse.json(
-                RoomList(rooms: page.entries.map { answers.resource(of: $0, for: call.request) }, meta: page.meta)
+                RoomList(merging: pages, size: request.size, unreachable: others.unreachable)
             )
         }
 

@@ -44,6 +44,7 @@ struct ShowRoutes: FeatureRoutes {
             let settings = try ShowSettings(body, template: template, digest: gate.digest)
             try await assets.requireFiles(named: body.files, of: [])
             let seats = (body.seats ?? []).map { ($0.identity, $0.displayName) }
+            try await rooms.claim(settings.room.name)
             return try answer(try await shows.create(settings, seats: seats), call, .created)
         }
 
@@ -102,6 +103,7 @@ struct ShowRoutes: FeatureRoutes {
             let body = try await call.decode(ShowBody.self)
             guard let name = body.name else { throw StageError.invalidParameter("name", "must be given") }
             let original = try shows.show(call.path("show"))
+            try await rooms.claim(name)
             let show = try await shows.copy(original.name, as: name, title: body.title)
             do {
                 try await assets.copy(from: original.id, to: show.id)

@@ -58,6 +58,8 @@ public struct RoomResource: Codable, Sendable, Hashable {
     @ExplicitNull public var endTime: Timestamp?
     /// URLs of related resources, by name.
     public var links: [String: String]
+    /// The name of the gateway that has the room; absent from gateways that run alone.
+    public var node: String?
 
     /// Creates a room.
     public init(
@@ -137,6 +139,7 @@ public struct RoomResource: Codable, Sendable, Hashable {
         case dateUpdated = "date_updated"
         case endTime = "end_time"
         case links
+        case node
     }
 }
 
@@ -146,11 +149,20 @@ public struct RoomList: Codable, Sendable, Hashable {
     public var rooms: [RoomResource]
     /// The next page.
     public var meta: PageResource
+    /// The names of the gateways whose rooms are missing, because they did not answer in time; absent if none are.
+    public var unreachableNodes: [String]?
 
     /// Makes a list.
-    public init(rooms: [RoomResource], meta: PageResource) {
+    public init(rooms: [RoomResource], meta: PageResource, unreachableNodes: [String]? = nil) {
         self.rooms = rooms
         self.meta = meta
+        self.unreachableNodes = unreachableNodes
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case rooms
+        case meta
+        case unreachableNodes = "unreachable_nodes"
     }
 }
 

@@ -144,6 +144,7 @@ extension ModelSamples {
         room.callSettings = callSettingsResource
         room.maxAudience = 1
         room.hostOrder = ["x"]
+        room.node = "x"
         room.degradation = mixerLoadResource
         return room
     }()
@@ -349,7 +350,7 @@ extension ModelSamples {
 
     static let ticketList = TicketList(tickets: [ticketResource], meta: pageResource)
 
-    static let roomList = RoomList(rooms: [roomResource], meta: pageResource)
+    static let roomList = RoomList(rooms: [roomResource], meta: pageResource, unreachableNodes: ["x"])
 
     static let viewershipTotalsResource = ViewershipTotalsResource(
         total: viewershipResource,

@@ -60,7 +60,18 @@ extension ModelSamples {
         notes: ["x"]
     )
 
+    static let nodeResource = NodeResource(
+        name: "x",
+        state: "up",
+        address: "x",
+        version: "x",
+        rooms: 1,
+        leaseSeconds: 1,
+        isSelf: true
+    )
+
     static let system: [Sample] = [
+        Sample(nodeResource), Sample(NodeList(nodes: [nodeResource])),
         Sample(systemFindingResource), Sample(systemProcessorResource), Sample(systemMemoryResource),
         Sample(systemDiskResource), Sample(systemDescriptorsResource), Sample(systemNetworkResource),
         Sample(systemMixerResource), Sample(systemCertificateResource), Sample(systemResource),

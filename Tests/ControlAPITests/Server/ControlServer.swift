@@ -59,6 +59,7 @@ final class ControlServer: Sendable {
     private let allowedOrigins: Set<String>
     private let streamsPerClient: Int?
     private let recordings: (any RecordingControlling)?
+    private let cluster: (any ClusterControlling)?
     /// The sids of persisted rooms, in order.
     let persisted = Mutex<[String]>([])
     /// The error with which persisting fails.
@@ -74,8 +75,10 @@ final class ControlServer: Sendable {
         clock: any MonotonicClock,
         allowedOrigins: Set<String>,
         streamsPerClient: Int?,
-        recordings: (any RecordingControlling)?
+        recordings: (any RecordingControlling)?,
+        cluster: (any ClusterControlling)?
     ) async throws {
+        self.cluster = cluster
         self.allowedOrigins = allowedOrigins
         self.streamsPerClient = streamsPerClient
         self.recordings = recordings
@@ -123,6 +126,7 @@ final class ControlServer: Sendable {
         allowedOrigins: Set<String> = [],
         streamsPerClient: Int? = nil,
         recordings: (any RecordingControlling)? = nil,
+        cluster: (any ClusterControlling)? = nil,
         _ body: @escaping @Sendable (ControlServer) async throws -> Void
     ) async throws {
         let server = try await ControlServer(
@@ -130,7 +134,8 @@ final class ControlServer: Sendable {
             clock: clock,
             allowedOrigins: allowedOrigins,
             streamsPerClient: streamsPerClient,
-            recordings: recordings
+            recordings: recordings,
+            cluster: cluster
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
             let (ports, found) = AsyncStream.makeStream(of: Void.self)
@@ -176,6 +181,7 @@ final class ControlServer: Sendable {
         services.webhooks = webhooks
         services.issuedTokens = tokenStore
         services.system = system
+        services.cluster = cluster
         services.openMetrics = { "footlight_rooms 1\n# EOF\n" }
         services.allowedOrigins = allowedOrigins
         services.admission = { [self] in refusal.withLock { $0 } }
