@@ -146,7 +146,7 @@ let package = Package(
             dependencies: [
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ] + nioProducts("NIOCore", "NIOHTTP1"),
+            ] + nioProducts("NIOCore", "NIOPosix", "NIOHTTP1"),
             swiftSettings: strict
         ),
         .target(
@@ -208,6 +208,8 @@ let package = Package(
                 "FootlightModel",
                 "ControlAPI",
                 "Pages",
+                "Cluster",
+                "PostgresStore",
                 "CSeccomp",
                 logging, metrics, crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -422,7 +424,7 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "Assets", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "TestSupport",
+                "Gateway", "Assets", "Cluster", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "TestSupport",
                 "FootlightModel", "Media", "Mixer", "MixerProcess", "OutboundHTTP",
                 "Pages", "Persistence", "RTMP", "Shows", "Stage", "Viewership", "Webhooks", "footlight",
                 logging,

@@ -93,6 +93,7 @@ public struct GatewayService: Sendable {
         }
         // A file here is a leftover of a terminated process.
         directory.remove(Endpoints.fileName)
+        let clusterConfiguration = try ClusterConfiguration(configuration)
         let secrets = try GatewaySecrets(directory)
         let tokenStore = TokenStore(path: directory.filePath("tokens.sqlite"), logger: logger)
         let tokens = await AccessTokens(
@@ -106,6 +107,9 @@ public struct GatewayService: Sendable {
         EgressLibraries.initialise()
 
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
+        let cluster = try clusterConfiguration.map { (settings) throws(ConfigurationError) in
+            try ClusterParts(settings, forwards: plan.forwards, directory: directory, group: group, logger: logger)
+        }
         let sockets = InheritedSockets(
             environment: ProcessInfo.processInfo.environment,
             pid: ProcessInfo.processInfo.processIdentifier
@@ -161,6 +165,8 @@ public struct GatewayService: Sendable {
             showDatabase: directory.filePath("shows.sqlite"),
             plans: plans,
             assets: AssetStore(path: directory.filePath("assets")),
+            cluster: cluster?.membership,
+            routing: cluster?.routing,
             launchMixer: launcher.launch,
             logger: logger
         )
@@ -188,6 +194,7 @@ public struct GatewayService: Sendable {
                 tokenStore: tokenStore,
                 logins: logins,
                 ports: ports,
+                cluster: cluster,
                 reload: reload,
                 beside: companion,
                 group: group,
@@ -197,6 +204,7 @@ public struct GatewayService: Sendable {
         } catch {
             Endpoints.removeIfOwned(from: directory)
             await pipeline.roomStore.close(within: Self.persistTimeout)
+            await cluster?.close()
             try? await group.shutdownGracefully()
             throw error
         }
@@ -205,6 +213,7 @@ public struct GatewayService: Sendable {
         await pipeline.history.close()
         plans.flush()
         logins.flush()
+        await cluster?.close()
         try await group.shutdownGracefully()
     }
 
@@ -218,6 +227,7 @@ public struct GatewayService: Sendable {
         tokenStore: TokenStore,
         logins: SealedFile<[DashboardLogin]>,
         ports: ListeningPorts,
+        cluster: ClusterParts?,
         reload: (@Sendable () async throws -> GatewayConfiguration)?,
         beside companion: (any Service)?,
         group: MultiThreadedEventLoopGroup,
@@ -277,6 +287,7 @@ public struct GatewayService: Sendable {
             issuedTokens: tokenStore,
             logins: logins,
             adminConnections: plan.admin,
+            cluster: cluster?.controller,
             logger: logger
         )
         let webhookEvents = WebhookEventService(
@@ -368,7 +379,12 @@ public struct GatewayService: Sendable {
             ] + secureServices + [
                 mixerHTTP,
                 pipeline.mixers,
-                DrainService(pipeline: pipeline, servers: servers + [mixerRTMP], health: health),
+                DrainService(
+                    pipeline: pipeline,
+                    servers: servers + [mixerRTMP],
+                    health: health,
+                    forwarder: cluster?.controller.forwarder
+                ),
             ]
         let reloading = reload.map { load in
             ConfigurationReload(load: load, initial: configuration, logger: logger) { new in
@@ -391,6 +407,8 @@ public struct GatewayService: Sendable {
                 webhooks.setAllowsPlainHTTP(new.allowsPlainWebhooks)
             }
         }
+        // Holds its lease until everything else has stopped.
+        if let cluster { services.insert(cluster.service(for: pipeline.stage), at: 0) }
         if let reloading { services.insert(reloading, at: 0) }
         var running = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
         if let companion {
@@ -479,6 +497,8 @@ struct DrainService: Service {
     let pipeline: Pipeline
     let servers: [RTMPServer]
     let health: Health
+    /// What forwards requests to other gateways; nil for a gateway that runs alone.
+    let forwarder: NodeForwarder?
 
     func run() async throws {
         try? await gracefulShutdown()
@@ -488,6 +508,8 @@ struct DrainService: Service {
         pipeline.recordings.shutdown()
         for feed in pipeline.feeds.all { feed.end(.shutdown) }
         pipeline.stage.endReaders()
+        // The clients of the streams that it forwards connect again, to another gateway.
+        await forwarder?.shutdown()
         for server in servers { await server.shutdown() }
         // The last recorded packets may still be in the write queue.
         for _ in 0..<40 where !pipeline.recordings.isIdle { try? await Task.sleep(for: .milliseconds(50)) }

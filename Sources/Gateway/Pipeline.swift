@@ -73,6 +73,8 @@ struct Pipeline: Sendable {
     ///   - plan: The division of file descriptors; nil for no limits.
     ///   - plans: Stores running livestreams, which go on after a restart; nil for none.
     ///   - clock: The clock of the viewership timeouts.
+    ///   - cluster: What decides which rooms may be created here; nil for a gateway that runs alone.
+    ///   - routing: What the public ports need to know of other gateways; nil for a gateway that runs alone.
     init(
         configuration: GatewayConfiguration,
         plan: DescriptorPlan? = nil,
@@ -86,6 +88,8 @@ struct Pipeline: Sendable {
         plans: LivestreamPlans? = nil,
         assets: AssetStore,
         clock: any MonotonicClock = SystemClock(),
+        cluster: ClusterMembership? = nil,
+        routing: NodeRouting? = nil,
         launchMixer: @escaping MixerSupervisor.Launch,
         logger: Logger
     ) {
@@ -102,7 +106,8 @@ struct Pipeline: Sendable {
         let stage = RoomDirectory(
             settings: StageSettings(configuration),
             pepper: secrets.pepper,
-            readAudience: { viewership.report(room: $0) }
+            readAudience: { viewership.report(room: $0) },
+            checkName: { (name) throws(StageError) in try cluster?.check(name) }
         )
         self.stage = stage
         roomStore = RoomStore(path: database, source: stage, logger: logger)
@@ -133,6 +138,10 @@ struct Pipeline: Sendable {
             configuration: supervision,
             logger: logger,
             isInProgress: { (try? stage.summary(of: $0))?.status == .inProgress },
+            firstEpoch: { room in
+                let seconds = Date().timeIntervalSince1970
+                return cluster?.firstEpoch(of: room, at: seconds) ?? UInt64(max(0, seconds))
+            },
             packets: { feeds.feed($0)?.activity.packets ?? 0 },
             onExit: { stage.mixerStopped(room: $0) },
             onQuarantine: { room, penalty in
@@ -233,13 +242,15 @@ struct Pipeline: Sendable {
             viewers: viewers,
             logger: logger
         )
-        service = MediaService(
+        var service = MediaService(
             feeds: feeds,
             hls: hls,
             audience: audience,
             limits: HTTPLimits(configuration, plan: plan),
             trust: trust
         )
+        service.routing = routing
+        self.service = service
         logs = CDNLogReader(
             audience: viewership,
             usesDeviceIDs: trust.usesDeviceIDs,

@@ -25,7 +25,7 @@ private let table: [String: String] = [
     "Viewership": "Media Stage Crypto \(foundation)",
     "Admission": "Media Stage Crypto \(foundation)",
     "Shows": "Stage \(foundation)",
-    "OutboundHTTP": "AsyncHTTPClient NIOCore NIOHTTP1 NIOSSL \(foundation)",
+    "OutboundHTTP": "AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL \(foundation)",
     "Webhooks": "Media FootlightModel OutboundHTTP Logging Crypto NIOCore Dispatch \(foundation)",
     "Persistence":
         "Media Stage Admission Shows Crypto Viewership Webhooks FootlightModel GRDB Logging Dispatch \(foundation)",
@@ -42,7 +42,7 @@ private let table: [String: String] = [
     "Gateway": """
     Media Stage RTMP HLS Codecs Ingest MixerProcess Egress FanOut Viewership Admission Shows Recording Assets OutboundHTTP \
     Webhooks \
-    Persistence FootlightModel ControlAPI Pages CSeccomp Logging Metrics \
+    Persistence Cluster PostgresStore FootlightModel ControlAPI Pages CSeccomp Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
     SwiftASN1 X509 Crypto NIOTLS NIOHTTP2 HTTPTypes NIOHTTPTypes NIOHTTPTypesHTTP2 Dispatch \(foundation)
     """,

@@ -67,8 +67,14 @@ struct RoomForwardingMiddleware: RouterMiddleware {
         context: Context,
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        if let response = try await cluster.forward(request) { return response }
-        return try await next(request, context)
+        guard request.uri.path.hasPrefix("/live/") else {
+            if let response = try await cluster.forward(request) { return response }
+            return try await next(request, context)
+        }
+        guard var response = await cluster.respond(to: request) else { return try await next(request, context) }
+        // Players of any origin may know why there is no media, as they may play it.
+        response.headers[.accessControlAllowOrigin] = "*"
+        return response
     }
 }
 

@@ -381,7 +381,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             method: asked.method,
             range: asked.headerFields[.range],
             closing: asked.requestsClose,
-            to: response.allowsRanges ? responder.receiver(of: request, asked, client: client) : nil,
+            to: response.allowsRanges ? responder.receiver(of: request, asked, client: client(of: asked)) : nil,
             context: context
         )
     }

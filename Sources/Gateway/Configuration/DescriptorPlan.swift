@@ -7,6 +7,8 @@ import RTMP
 struct DescriptorPlan: Equatable {
     /// Unassigned descriptors, for files that system libraries open briefly.
     static let spare = 16
+    /// The most requests that are forwarded at a time; each viewer of low-latency HLS nearly always has one.
+    static let maximumForwards = 8192
 
     /// The most descriptors that the process may have open.
     let limit: Int
@@ -20,6 +22,8 @@ struct DescriptorPlan: Equatable {
     let mixers: Int
     /// Connections to the admin port.
     let admin: Int
+    /// Connections to other gateways of a cluster, for requests that are forwarded to them; 0 without a cluster.
+    let forwards: Int
 
     /// Divides the descriptors.
     ///
@@ -37,7 +41,9 @@ struct DescriptorPlan: Equatable {
         mixers = show / 2
         waiting = min(RTMPLimits().preAuthConnections, max(16, limit / 10))
         admin = min(256, max(8, limit / 64))
-        viewers = min(configuration.desiredViewerConnections, max(1, limit - own - Self.spare - show - waiting - admin))
+        forwards = configuration.clusterDSN == nil ? 0 : min(Self.maximumForwards, max(16, limit / 8))
+        let rest = limit - own - Self.spare - show - waiting - admin - forwards
+        viewers = min(configuration.desiredViewerConnections, max(1, rest))
     }
 
     /// Whether the configured viewers and hosts can connect.

@@ -175,6 +175,16 @@ public struct GatewayConfiguration: Sendable, Equatable {
     ///
     /// Nil means 4096, or half of the machine's memory if that is less.
     public var mixerMemory: Int?
+    /// `cluster.dsn`: the connection string of the PostgreSQL database by which several gateways agree who has a room.
+    ///
+    /// Nil for a gateway that runs alone; otherwise all settings of the cluster are needed.
+    public var clusterDSN: String?
+    /// `cluster.node`: the name of this gateway in the cluster.
+    public var clusterNode: String?
+    /// `cluster.address`: the address by which the other gateways reach this one, such as `http://10.0.0.5:8080`.
+    public var clusterAddress: String?
+    /// `cluster.key`: the file with the key that all gateways share, and sign forwarded requests with.
+    public var clusterKey: String?
     /// `core_dumps`: whether the gateway may write core files and be inspected by its user's debuggers.
     public var writesCores = false
     /// `auth.retired_keys`: the folder of keys that verify tokens but no longer sign any.

@@ -447,6 +447,25 @@ struct Setting: Sendable {
             unset: "as the machine has",
             "MiB of memory for a mixer, by default the lower of 4096 and half of the machine's; 0 is no limit."
         ),
+        .word(
+            "cluster.dsn",
+            \.clusterDSN,
+            "a connection string",
+            "The PostgreSQL database by which several gateways agree who has a room; without it the gateway runs alone."
+        ) { _ in "***" },
+        .word("cluster.node", \.clusterNode, "a name", "The name of this gateway in the cluster, unlike all others."),
+        .word(
+            "cluster.address",
+            \.clusterAddress,
+            "`http://10.0.0.5:8080`",
+            "The address by which the other gateways reach this one."
+        ),
+        .word(
+            "cluster.key",
+            \.clusterKey,
+            "a file",
+            "A file with a random text of 32 characters or more, the same for all gateways of the cluster."
+        ),
         .flag(
             "core_dumps",
             \.writesCores,

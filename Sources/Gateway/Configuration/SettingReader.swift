@@ -222,8 +222,29 @@ extension GatewayConfiguration {
                 throw ConfigurationError(key: key, problem: "needs tls.certificate and tls.key")
             }
         }
+        try checkCluster()
         guard httpsPort != nil || !redirectsToHTTPS else {
             throw ConfigurationError(key: "https.redirect", problem: "needs https.port")
+        }
+    }
+
+    private func checkCluster() throws(ConfigurationError) {
+        for (key, value) in [
+            ("cluster.node", clusterNode), ("cluster.address", clusterAddress), ("cluster.key", clusterKey),
+        ] where (value == nil) != (clusterDSN == nil) {
+            throw ConfigurationError(
+                key: key,
+                problem: value == nil ? "is needed, because cluster.dsn is set" : "needs cluster.dsn"
+            )
+        }
+        if let clusterNode, NameRule.checkFile(clusterNode) != nil {
+            throw ConfigurationError(key: "cluster.node", problem: "may have letters, digits, dots, _ and - only")
+        }
+        if let clusterAddress, !Self.isOrigin(clusterAddress) {
+            throw ConfigurationError(
+                key: "cluster.address",
+                problem: "must be a scheme and a host, such as http://10.0.0.5:8080"
+            )
         }
     }
 

@@ -35,6 +35,8 @@ struct GatewayMetrics: Sendable {
     let streams: ClientLimiter
     let snapshots: ClientLimiter
     let degradation: DegradationLog
+    /// Nil for a gateway that runs alone.
+    let cluster: ClusterController?
 
     /// Returns the metrics in the Prometheus text format.
     func text() -> String {
@@ -51,7 +53,8 @@ struct GatewayMetrics: Sendable {
         let media = rooms + ingest + mixers + fanOut + audienceLoad + httpLoad + pushes + recordings.figures.families
         let audience =
             viewership.metrics() + [refusedViewers, logLines, logLag, unspooledLogs] + history.status.families
-        return [build, health.family, certificateExpiry] + audience + media + (webhooks?.status.families ?? [])
+        let others = (webhooks?.status.families ?? []) + (cluster?.families ?? [])
+        return [build, health.family, certificateExpiry] + audience + media + others
     }
 
     private var build: MetricFamily {

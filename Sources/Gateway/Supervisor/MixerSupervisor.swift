@@ -36,6 +36,7 @@ final class MixerSupervisor: Service {
     private let launch: Launch
     private let packets: (@Sendable (String) -> UInt64)?
     private let isInProgress: @Sendable (String) -> Bool
+    private let firstEpoch: @Sendable (String) -> UInt64
     private let onExit: @Sendable (String) -> Void
     private let onQuarantine: @Sendable (String, HostQuarantine.Penalty) -> Void
     private let logger: Logger
@@ -52,6 +53,9 @@ final class MixerSupervisor: Service {
 
     /// - Parameters:
     ///   - isInProgress: Returns whether a room of this name is in progress.
+    ///   - firstEpoch: Returns an epoch that is higher than those of all earlier mixers of a room; by default the seconds
+    ///     since 1970, which exceed the epochs of earlier gateway processes as long as no mixer was restarted more than
+    ///     once per second on average.
     ///   - packets: Returns the number of packets of a room's program; nil turns the hang detection off.
     ///   - onExit: Called with the room after its mixer's exit, before a restart.
     ///   - onQuarantine: Called with the room and its refused host, before a restart.
@@ -59,12 +63,16 @@ final class MixerSupervisor: Service {
         configuration: MixerSupervision.Configuration,
         logger: Logger,
         isInProgress: @escaping @Sendable (_ room: String) -> Bool = { _ in true },
+        firstEpoch: @escaping @Sendable (_ room: String) -> UInt64 = { _ in
+            UInt64(max(0, Date().timeIntervalSince1970))
+        },
         packets: (@Sendable (_ room: String) -> UInt64)? = nil,
         onExit: @escaping @Sendable (_ room: String) -> Void = { _ in },
         onQuarantine: @escaping @Sendable (_ room: String, HostQuarantine.Penalty) -> Void = { _, _ in },
         launch: @escaping Launch
     ) {
         self.isInProgress = isInProgress
+        self.firstEpoch = firstEpoch
         self.packets = packets
         self.onExit = onExit
         self.onQuarantine = onQuarantine
@@ -232,7 +240,7 @@ final class MixerSupervisor: Service {
         creatingIf isWanted: Bool = false,
         _ decide: (inout MixerSupervision) -> MixerSupervision.Action
     ) async {
-        guard var room = rooms[name] ?? (isWanted ? makeRoom() : nil) else { return }
+        guard var room = rooms[name] ?? (isWanted ? makeRoom(name) : nil) else { return }
         let action = decide(&room.supervision)
         await perform(action, name: name, room: &room)
         rooms[name] = room
@@ -250,11 +258,8 @@ final class MixerSupervisor: Service {
         }
     }
 
-    private func makeRoom() -> Room {
-        // The time in seconds exceeds the epochs of earlier gateway processes as long as no mixer was restarted more
-        // than once per second on average.
-        let epoch = UInt64(max(0, Date().timeIntervalSince1970))
-        return Room(supervision: MixerSupervision(configuration: configuration, firstEpoch: epoch))
+    private func makeRoom(_ name: String) -> Room {
+        Room(supervision: MixerSupervision(configuration: configuration, firstEpoch: firstEpoch(name)))
     }
 
     private func perform(_ action: MixerSupervision.Action, name: String, room: inout Room) async {

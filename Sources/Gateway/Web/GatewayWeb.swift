@@ -58,6 +58,7 @@ struct GatewayWeb: Sendable {
         issuedTokens: (any IssuedTokenStoring)? = nil,
         logins: SealedFile<[DashboardLogin]>? = nil,
         adminConnections: Int = 256,
+        cluster: ClusterController? = nil,
         logger: Logger
     ) {
         self.pipeline = pipeline
@@ -66,7 +67,7 @@ struct GatewayWeb: Sendable {
         self.gate = gate
         self.adminConnections = adminConnections
         self.ports = ports
-        pages = Self.makePages(of: pipeline, configuration, directory, logins, logger: logger)
+        pages = Self.makePages(of: pipeline, configuration, directory, logins, cluster, logger: logger)
         streams = ClientLimiter(limit: configuration.clientStreams == 0 ? nil : configuration.clientStreams)
         let snapshots = ClientLimiter(limit: Self.snapshotsPerClient)
         let metrics = GatewayMetrics(
@@ -89,7 +90,8 @@ struct GatewayWeb: Sendable {
             certificate: certificate,
             streams: streams,
             snapshots: snapshots,
-            degradation: pipeline.degradation
+            degradation: pipeline.degradation,
+            cluster: cluster
         )
         system = SystemReporter(
             pipeline: pipeline,
@@ -141,6 +143,7 @@ struct GatewayWeb: Sendable {
         services.webhooks = webhooks
         services.issuedTokens = issuedTokens
         services.system = system
+        services.cluster = cluster
         services.openMetrics = { metrics.openMetricsText() }
         services.allowedOrigins = Set(configuration.allowedOrigins)
         services.ignoresUnknownFields = configuration.ignoresUnknownFields
@@ -304,6 +307,7 @@ struct GatewayWeb: Sendable {
         _ configuration: GatewayConfiguration,
         _ directory: DataDirectory,
         _ logins: SealedFile<[DashboardLogin]>?,
+        _ cluster: ClusterController?,
         logger: Logger
     ) -> PageSite {
         PageSite(
@@ -320,6 +324,7 @@ struct GatewayWeb: Sendable {
                     expiresIn: LoginCode.sessionLifetime
                 )
             },
+            forward: { request in await cluster?.respond(to: request) },
             describe: { name in
                 guard let status = try? pipeline.shows.status(of: name) else { return nil }
                 return PageDescription(title: status.title, text: status.description)

@@ -46,7 +46,7 @@ struct NodeRoutingTests {
 
     @Test("media of a room elsewhere goes to the server behind with the origin of its client, other media does not")
     func elsewhere() throws {
-        let fixture = try MediaServiceFixture(routing: Self.routing, from: "198.51.100.4")
+        let fixture = try MediaServiceFixture(routing: Self.routing, from: "127.0.0.1")
         fixture.goOnAir("near")
         #expect(try fixture.exchange("/live/near/index.m3u8")?.status == 200)
         #expect(fixture.backend.paths.isEmpty)
@@ -54,8 +54,8 @@ struct NodeRoutingTests {
         fixture.backend.respond("forwarded")
         #expect(try fixture.answer()?.text == "forwarded")
         let head = try #require(fixture.backend.heads.first)
-        #expect(head.headerFields[.clientOrigin] == origin("198.51.100.4").text)
-        #expect(ClientTrustPolicy.client(head.headerFields) == PeerAddress("198.51.100.4")?.account)
+        #expect(head.headerFields[.clientOrigin] == origin("127.0.0.1").text)
+        #expect(ClientTrustPolicy.client(head.headerFields) == PeerAddress("127.0.0.1")?.account)
         #expect(head.headerFields[.forwardingNode] == nil)
     }
 
@@ -108,7 +108,7 @@ struct NodeRoutingTests {
 
     @Test("a wrong signature is refused; what only nodes may state is removed from requests of others")
     func forgery() throws {
-        let fixture = try MediaServiceFixture(routing: Self.routing, from: "198.51.100.4")
+        let fixture = try MediaServiceFixture(routing: Self.routing, from: "127.0.0.1")
         fixture.goOnAir("near")
         for path in ["/live/near/index.m3u8", "/live/far/index.m3u8", "/v1/rooms/near"] {
             let answer = try #require(try fixture.exchange(path, fields: signed(origin("203.0.113.1"), "wrong")))
@@ -117,16 +117,16 @@ struct NodeRoutingTests {
         #expect(fixture.backend.paths.isEmpty && fixture.audience.requests.isEmpty)
         let claimed = [HTTPField.Name.clientOrigin: origin("203.0.113.1").text, .forwardingNode: "b"]
         #expect(try fixture.exchange("/live/near/index.m3u8", fields: claimed)?.status == 200)
-        #expect(fixture.audience.requests.map(\.address) == ["198.51.100.4"])
+        #expect(fixture.audience.requests.map(\.address) == ["127.0.0.1"])
         try fixture.ask("/v1/rooms/near", fields: claimed)
         let head = try #require(fixture.backend.heads.first)
         #expect(head.headerFields[.forwardingNode] == nil)
-        #expect(head.headerFields[.clientOrigin] == origin("198.51.100.4").text)
+        #expect(head.headerFields[.clientOrigin] == origin("127.0.0.1").text)
     }
 
     @Test("a gateway that runs alone removes the fields of nodes and adds none")
     func alone() throws {
-        let fixture = try MediaServiceFixture(from: "198.51.100.4")
+        let fixture = try MediaServiceFixture(from: "127.0.0.1")
         var fields = signed(origin("203.0.113.1"))
         fields[.forwardingNode] = "b"
         try fixture.ask("/v1/rooms/near", fields: fields)

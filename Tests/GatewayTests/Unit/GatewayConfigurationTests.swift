@@ -43,7 +43,7 @@ struct GatewayConfigurationTests {
         // `footlight check-config --reference` prints the table.
         #expect(try String(contentsOf: article, encoding: .utf8).hasSuffix("\n" + GatewayConfiguration.reference))
         let keys = GatewayConfiguration().lines.map { $0.prefix { $0 != ":" } }
-        #expect(Set(keys).count == keys.count && keys.count == 70)
+        #expect(Set(keys).count == keys.count && keys.count == 74)
     }
 
     @Test("a configuration file made of the settings in effect has the same effect, and every setting")
