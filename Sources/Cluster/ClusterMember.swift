@@ -302,9 +302,10 @@ public struct ClusterMember: Sendable {
                 claim(tenure.room, over: tenure.fence)
             } else if peers.isOver(owner) || fenced.contains(owner) {
                 let isRequested = requested.contains(tenure.room)
-                // Not before all owners had time for a heartbeat, if the store was away. The registration of this
-                // process has ended an own earlier one, which need not be waited for.
-                let isOwn = isRequested && owner.node == lease.identity.node
+                // Not before all owners had time for a heartbeat, if the store was away. An own earlier process that is
+                // certainly over need not be waited for; another one of the same name may run elsewhere.
+                let isOwn =
+                    isRequested && owner.node == lease.identity.node && predecessors.contains(owner.incarnation)
                 guard isOwn || lease.hasWaited(since: MonotonicTime(nanoseconds: 0), at: now) else { continue }
                 let since = orphans[tenure.room] ?? now
                 orphaned[tenure.room] = since

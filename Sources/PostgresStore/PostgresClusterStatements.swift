@@ -7,10 +7,12 @@ extension PostgresClusterStore {
         SELECT 'room', sid, incarnation, fence, NULL, owner, NULL, NULL, NULL FROM footlight.room
         """
 
-    /// Removes rooms that were released a day ago: the next fence of such a room begins at the time of the clock, which
-    /// is higher by then than any that it had. A room with a record stays as long as that.
+    /// Removes rooms that were released a day ago.
+    ///
+    /// The next fence of such a room begins at the time of the clock, which is higher by then than any that it had. A
+    /// room with a record stays as long as that.
     static let removeQuery = """
-        DELETE FROM footlight.room 
+        DELETE FROM footlight.room
         WHERE owner IS NULL AND record IS NULL AND released_at < now() - interval '1 day'
         """
 
