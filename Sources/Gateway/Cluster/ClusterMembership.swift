@@ -286,7 +286,7 @@ final class ClusterMembership: Sendable {
         let now = clock.now
         let (outcome, settled, rooms) = state.withLock { state in
             let outcome = body(&state)
-            return (outcome, state.settle(at: now), state.roomTable(at: now))
+            return (outcome, state.settle(at: now), state.roomTable())
         }
         table.withLock { $0 = rooms }
         for (claimant, outcome) in settled { claimant.resume(returning: outcome) }
@@ -367,15 +367,12 @@ extension ClusterMembership.State {
         return conflicts.filter { acknowledgedAt > $0.value }.map(\.key)
     }
 
-    fileprivate func roomTable(at now: MonotonicTime) -> ClusterMembership.RoomTable {
+    fileprivate func roomTable() -> ClusterMembership.RoomTable {
         var table = ClusterMembership.RoomTable()
         let own = member.lease.identity.node
-        let timeToLive = member.lease.configuration.timeToLive
-        // Without answers of the store, the silence of others says nothing.
-        let hasLease = member.lease.isHeld(at: now)
-        for (status, since) in member.knownNodes where status.identity.node != own {
-            let isSilent = hasLease && now > since.advanced(milliseconds: timeToLive)
-            let isUsable = !status.isFenced && !isSilent && !status.profile.address.isEmpty
+        for (status, _) in member.knownNodes where status.identity.node != own {
+            // One that is silent may still answer: after an outage of the store, rows are as old as the outage.
+            let isUsable = !status.isFenced && !status.profile.address.isEmpty
             table.addresses.updateValue(isUsable ? status.profile.address : nil, forKey: status.identity.node)
         }
         let owned = Set(member.ownedRooms.map(\.room))
