@@ -101,7 +101,7 @@ struct SystemPagesTests {
         try await dashboard.logIn()
         try await click("System")
         let state = "document.querySelector('main').innerText"
-        for text in ["CPU ", "Memory ", "open files and connections", "free of", "ready"] {
+        for text in ["CPU ", "Memory: ", "open files and connections", "free of", "ready"] {
             try await waits("\(state).includes('\(text)')")
         }
         try await waits("\(state).includes('Mixer of show: ')", 40)
